@@ -10,7 +10,8 @@ namespace ebb {
 
 enum class GapKind : char { between, wrapping, trailing };
 
-// The block may be absent at the ops strictly between `from` and `to`. 0 <= from < n, from < to < 2n (unrolled).
+// The block may be absent at the ops strictly between `from` and `to`. 0 <= from < n, from < to < 2n
+// (unrolled).
 struct Gap {
   BlockId block = 0;
   OpIndex from = 0;

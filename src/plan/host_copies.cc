@@ -42,8 +42,9 @@ bool HostCopies::present_since(const Plan& plan, GapId g, OpIndex op) const {
   for (GapId other = gaps_.first(block); other < gaps_.last(block); ++other) {
     if (other == g || plan[other].action == Action::keep) continue;
     const OpIndex from = local_from(other) - shift;
-    if (from >= op && from < gaps_[g].from) return false;
-    if (cyclic && from - program_.op_count() >= op) return false;
+    const OpIndex to = from + gaps_[other].to - gaps_[other].from;
+    if (from < gaps_[g].from && to > op) return false;
+    if (cyclic && to - program_.op_count() > op) return false;
   }
   return true;
 }

@@ -1,4 +1,5 @@
-// What the host still holds: which swaps are clean, when a copy-out may start, and how many host bytes a plan takes.
+// What the host still holds: which swaps are clean, when a copy-out may start, and how many host bytes a plan
+// takes.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@ class HostCopies {
  public:
   HostCopies(const Program& program, const Gaps& gaps);
 
-  // The last op that changed the block's bytes at or before the gap's `from`, relative to its iteration (negative: in the
-  // one before). kNeverWritten: not in the whole iteration.
+  // The last op that changed the block's bytes at or before the gap's `from`, relative to its iteration
+  // (negative: in the one before). kNeverWritten: not in the whole iteration.
   static constexpr OpIndex kNeverWritten = kAuto;
   OpIndex last_write(GapId g) const { return last_write_[static_cast<std::size_t>(g)]; }
 

@@ -1,14 +1,13 @@
 #include "plan/lower.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "plan/check_decisions.h"
 #include "plan/host_copies.h"
 #include "plan/program_walk.h"
 #include "plan/recipes.h"
 #include "plan/replay_builder.h"
-#include "plan/room.h"
+#include "plan/return_placer.h"
 
 namespace ebb {
 namespace {
@@ -20,8 +19,9 @@ struct At {
 };
 
 void sort_by_position(std::vector<At>& list) {
-  std::sort(list.begin(), list.end(),
-            [](const At& a, const At& b) { return a.position != b.position ? a.position < b.position : a.gap < b.gap; });
+  std::sort(list.begin(), list.end(), [](const At& a, const At& b) {
+    return a.position != b.position ? a.position < b.position : a.gap < b.gap;
+  });
 }
 
 std::vector<std::vector<GapId>> group(const Gaps& gaps, OpIndex n, auto position_of) {
@@ -42,6 +42,7 @@ class Lowerer::Work {
         n_(program.op_count()),
         recipes_(find_recipes(program, gaps)),
         host_(program, gaps),
+        returns_(program, gaps),
         builder_(program),
         gap_of_(program.blocks().size(), -1),
         trailing_of_(program.blocks().size(), -1),
@@ -58,12 +59,13 @@ class Lowerer::Work {
     limit_ = limit;
     out_ = &result;
     result.plan = plan;
-    if (auto failure = check_decisions()) return failure;
+    if (auto failure = check_recomputes(program_, gaps_, recipes_, plan)) return failure;
     collect_swaps();
-    if (auto failure = check_swap_timing()) return failure;
+    if (auto failure = check_swaps(program_, gaps_, host_, plan, result.swaps)) return failure;
     collect_events();
     returns_early_.assign(static_cast<std::size_t>(gaps_.count()), false);
-    // A replay late in the iteration may call a wrapping swap back before the boundary, which changes the start.
+    // A replay late in the iteration may call a wrapping swap back before the boundary, which changes the
+    // start.
     for (bool again = true; again;) {
       again = false;
       if (auto failure = walk()) return failure;
@@ -75,13 +77,13 @@ class Lowerer::Work {
       }
       sort_by_position(called_back_);
     }
-    return place_returns();
+    if (auto failure = returns_.place(plan, limit, result)) return failure;
+    result.host_peak = host_.peak(result.swaps);
+    return std::nullopt;
   }
 
  private:
-  std::optional<Infeasible> check_decisions() const;
   void collect_swaps();
-  std::optional<Infeasible> check_swap_timing() const;
   void collect_events();
   std::optional<Infeasible> walk();
   void start_walk();
@@ -94,15 +96,19 @@ class Lowerer::Work {
   void drop(GapId g, OpIndex after);
   void end_stay(GapId g, OpIndex end);
   bool kept_past_death(BlockId b) const;
-  std::optional<Infeasible> find_excess() const;
-  std::optional<Infeasible> place_returns();
 
   Bytes bytes_of(BlockId b) const { return program_.block(b).bytes; }
   Whereabouts& where(BlockId b) { return presence_.where[static_cast<std::size_t>(b)]; }
   GapId& gap_of(BlockId b) { return gap_of_[static_cast<std::size_t>(b)]; }
-  Swap& swap_of(GapId g) { return out_->swaps[static_cast<std::size_t>(swap_index_[static_cast<std::size_t>(g)])]; }
+  Swap& swap_of(GapId g) {
+    return out_->swaps[static_cast<std::size_t>(swap_index_[static_cast<std::size_t>(g)])];
+  }
   std::vector<OpRange>& stays(GapId g) { return *out_->plan[g].stays; }
   bool chooses_stays(GapId g) const { return !(*plan_)[g].stays.has_value(); }
+  // A trailing swap has no copy-in: to a replay its block is as good as dropped.
+  Whereabouts away_in(GapId g) const {
+    return gaps_[g].kind == GapKind::trailing ? Whereabouts::dropped : Whereabouts::on_host;
+  }
   void return_block(GapId g, OpIndex position);
   // What op j needs on top of what is present at its position.
   Bytes op_need(OpIndex j) const { return program_.birth_bytes(j) + program_.op(j).workspace; }
@@ -112,53 +118,26 @@ class Lowerer::Work {
   const OpIndex n_;
   std::vector<Recipe> recipes_;
   HostCopies host_;
+  ReturnPlacer returns_;
   ReplayBuilder builder_;
-  Room room_;
   Presence presence_;
-  std::vector<GapId> gap_of_;                // by block: the gap it is absent in
-  std::vector<GapId> trailing_of_;           // by block
-  std::vector<std::vector<GapId>> begins_;   // by op: gaps that begin when it ends
-  std::vector<std::vector<GapId>> ends_;     // by op: gaps that end with it, wrapping ones in the next iteration
-  std::vector<std::int32_t> swap_index_;     // by gap
-  std::vector<bool> returns_early_;          // by gap: wrapping, and needed before the boundary
+  std::vector<GapId> gap_of_;               // by block: the gap it is absent in
+  std::vector<GapId> trailing_of_;          // by block
+  std::vector<std::vector<GapId>> begins_;  // by op: gaps that begin when it ends
+  std::vector<std::vector<GapId>> ends_;  // by op: gaps that end with it, wrapping ones in the next iteration
+  std::vector<std::int32_t> swap_index_;  // by gap
+  std::vector<bool> returns_early_;       // by gap: wrapping, and needed before the boundary
   std::vector<At> late_leaves_, called_back_, stay_begins_, stay_ends_;
   std::size_t next_leave_ = 0, next_call_ = 0, next_begin_ = 0, next_end_ = 0;
-  std::vector<GapId> chosen_;                // gaps now in a stay that this class chose
+  std::vector<GapId> chosen_;  // gaps now in a stay that this class chose
   std::vector<VersionId> wanted_;
   std::vector<GapId> wanted_gaps_;
-  Bytes present_ = 0;                        // resident bytes, unmanaged included
+  Bytes present_ = 0;  // resident bytes, unmanaged included
 
   const Plan* plan_ = nullptr;
   Bytes limit_ = 0;
   LoweredPlan* out_ = nullptr;
 };
-
-std::optional<Infeasible> Lowerer::Work::check_decisions() const {
-  for (GapId g = 0; g < gaps_.count(); ++g) {
-    const Decision& decision = (*plan_)[g];
-    if (decision.action != Action::recompute) continue;
-    const Gap& gap = gaps_[g];
-    const bool trailing = gap.kind == GapKind::trailing;
-    if (gap.to > n_ || (gap.to == n_ && !trailing))
-      return Infeasible{Obstacle::not_remakable, gap.from, gap.block, 0, 0, "its gap crosses the end of the iteration"};
-    const bool may_outlive = trailing && program_.block(gap.block).lifetime == Lifetime::local;
-    const OpIndex most = may_outlive ? n_ : gap.to;
-    OpIndex before = gap.from + 1;
-    bool covered = trailing && gap.to == gap.from + 1;
-    if (decision.stays)
-      for (const OpRange& stay : *decision.stays) {
-        if (stay.begin < before || stay.end <= stay.begin || stay.end > most)
-          return Infeasible{Obstacle::bad_timing, gap.from, gap.block, 0, 0,
-                            fmt::format("stay [{}, {}) does not fit its gap ({}, {})", stay.begin, stay.end, gap.from,
-                                        gap.to)};
-        covered = covered || (stay.begin == gap.from + 1 && stay.end >= gap.to);
-        before = stay.end + 1;
-      }
-    if (trailing && !covered && !recipes_[static_cast<std::size_t>(g)].remakable)
-      return Infeasible{Obstacle::not_remakable, gap.to - 1, gap.block, 0, 0, "its inputs are gone before it is freed"};
-  }
-  return std::nullopt;
-}
 
 void Lowerer::Work::collect_swaps() {
   out_->swaps.clear();
@@ -171,29 +150,6 @@ void Lowerer::Work::collect_swaps() {
   host_.resolve(*plan_, out_->swaps);
 }
 
-std::optional<Infeasible> Lowerer::Work::check_swap_timing() const {
-  for (const Swap& swap : out_->swaps) {
-    const Gap& gap = gaps_[swap.gap];
-    const Decision& d = (*plan_)[swap.gap];
-    auto bad = [&](const char* what) {
-      return Infeasible{Obstacle::bad_timing, gap.from, gap.block, 0, 0, what};
-    };
-    if (gap.to == gap.from + 1) return bad("the gap has no op in it");
-    const OpIndex write = host_.last_write(swap.gap);
-    const OpIndex leaves = std::max(gap.from, swap.out_after);
-    if (write != HostCopies::kNeverWritten && swap.out_after < write) return bad("out_after lies before the last write");
-    if (swap.out_after < gap.from && swap.clean) return bad("out_after is set before the gap of a clean swap");
-    if (d.out_after != kAuto && d.out_after < gap.from && !host_.present_since(*plan_, swap.gap, d.out_after))
-      return bad("out_after lies where the block is absent");
-    if (swap.out_after >= gap.to || swap.out_after >= n_) return bad("out_after lies behind the gap");
-    if (d.out_by != kAuto && (d.out_by <= leaves || d.out_by >= 2 * n_)) return bad("out_by lies before the copy");
-    if (gap.kind == GapKind::trailing) continue;
-    if (d.in_from != kAuto && (d.in_from <= leaves || d.in_from > gap.to)) return bad("in_from lies outside the gap");
-    if (d.in_by != kAuto && (d.in_by <= leaves || d.in_by > gap.to)) return bad("in_by lies outside the gap");
-  }
-  return std::nullopt;
-}
-
 void Lowerer::Work::collect_events() {
   late_leaves_.clear();
   called_back_.clear();
@@ -203,7 +159,8 @@ void Lowerer::Work::collect_events() {
     const Gap& gap = gaps_[swap.gap];
     if (swap.out_after > gap.from) late_leaves_.push_back({swap.out_after, swap.gap});
     const OpIndex in_by = (*plan_)[swap.gap].in_by;
-    if (gap.kind != GapKind::trailing && in_by != kAuto && in_by < gap.to) called_back_.push_back({in_by % n_, swap.gap});
+    if (gap.kind != GapKind::trailing && in_by != kAuto && in_by < gap.to)
+      called_back_.push_back({in_by % n_, swap.gap});
   }
   for (GapId g = 0; g < gaps_.count(); ++g) {
     const Decision& decision = (*plan_)[g];
@@ -241,7 +198,7 @@ void Lowerer::Work::start_walk() {
                           ? gap.to > n_
                           : gap.to >= n_ && !returns_early_[static_cast<std::size_t>(swap.gap)];
     if (!away) continue;
-    where(gap.block) = Whereabouts::on_host;
+    where(gap.block) = away_in(swap.gap);
     gap_of(gap.block) = swap.gap;
   }
   present_ = program_.info().unmanaged;
@@ -291,7 +248,8 @@ void Lowerer::Work::begin_position(OpIndex j) {
 std::optional<Infeasible> Lowerer::Work::replay(OpIndex j) {
   wanted_gaps_.clear();
   for (GapId g : ends_[static_cast<std::size_t>(j)])
-    if (where(gaps_[g].block) == Whereabouts::dropped && gap_of(gaps_[g].block) == g) wanted_gaps_.push_back(g);
+    if (where(gaps_[g].block) == Whereabouts::dropped && gap_of(gaps_[g].block) == g)
+      wanted_gaps_.push_back(g);
   for (; next_begin_ < stay_begins_.size() && stay_begins_[next_begin_].position == j; ++next_begin_)
     wanted_gaps_.push_back(stay_begins_[next_begin_].gap);
   wanted_.clear();
@@ -307,14 +265,19 @@ std::optional<Infeasible> Lowerer::Work::replay(OpIndex j) {
   do {
     if (!builder_.collect(presence_, wanted_)) {
       const VersionId v = builder_.missing();
-      return Infeasible{Obstacle::not_remakable, j, program_.version(v).block, 0, 0,
+      return Infeasible{Obstacle::not_remakable,
+                        j,
+                        program_.version(v).block,
+                        0,
+                        0,
                         program_.version(v).writer < 0 ? "its content is older than the iteration"
                                                        : "the op that wrote it cannot be replayed"};
     }
     for (BlockId b : builder_.returns()) return_block(gap_of(b), j);
     builder_.build_steps(j);
     peak = present_ + survivors + op_need(j);
-    for (std::size_t k = 0; k < builder_.steps().size(); ++k) peak = std::max(peak, present_ + builder_.usage(k));
+    for (std::size_t k = 0; k < builder_.steps().size(); ++k)
+      peak = std::max(peak, present_ + builder_.usage(k));
   } while (peak > limit_ && evict_a_stay(j));
   for (GapId g : wanted_gaps_) {
     where(gaps_[g].block) = Whereabouts::resident;
@@ -337,13 +300,12 @@ void Lowerer::Work::choose_stays(OpIndex j, Bytes before) {
     const BlockId b = program_.version(v).block;
     const GapId g = gap_of(b);
     if (where(b) == Whereabouts::dropped && presence_.current[static_cast<std::size_t>(b)] == v && g >= 0 &&
-        gaps_[g].kind != GapKind::trailing && chooses_stays(g))
-      candidates.push_back(g);
+        gaps_[g].kind != GapKind::trailing && chooses_stays(g) && gaps_[g].from + 1 < j)
+      candidates.push_back(g);  // a stay from `from` + 1 would mean: never dropped
   }
   if (candidates.empty()) return;
-  std::sort(candidates.begin(), candidates.end(), [&](GapId a, GapId b) {
-    return gaps_[a].to != gaps_[b].to ? gaps_[a].to < gaps_[b].to : a < b;
-  });
+  std::sort(candidates.begin(), candidates.end(),
+            [&](GapId a, GapId b) { return gaps_[a].to != gaps_[b].to ? gaps_[a].to < gaps_[b].to : a < b; });
   for (GapId g : candidates) {
     const BlockId b = gaps_[g].block;
     const Bytes bytes = bytes_of(b);
@@ -386,7 +348,9 @@ void Lowerer::Work::drop(GapId g, OpIndex after) {
 
 void Lowerer::Work::leave(GapId g, OpIndex after) {
   const Swap& swap = swap_of(g);
-  where(swap.block) = Whereabouts::on_host;
+  const bool dies_now = gaps_[g].kind == GapKind::trailing && gaps_[g].to == after + 1;
+  if (swap.clean && dies_now) return;
+  where(swap.block) = away_in(g);
   gap_of(swap.block) = g;
   present_ -= swap.bytes;
   if (!swap.clean) return;
@@ -394,7 +358,8 @@ void Lowerer::Work::leave(GapId g, OpIndex after) {
   out_->drops.push_back({after, g});
 }
 
-// At the gap's end the block is needed or freed anyway. A stay past death keeps a dead block, which then goes for good.
+// At the gap's end the block is needed or freed anyway. A stay past death keeps a dead block, which then goes
+// for good.
 void Lowerer::Work::end_stay(GapId g, OpIndex end) {
   const Gap& gap = gaps_[g];
   if (end == gap.to) return;
@@ -408,7 +373,8 @@ void Lowerer::Work::end_op(OpIndex j) {
     if (decision.action == Action::swap && swap_of(g).out_after <= j) leave(g, j);
     if (decision.action != Action::recompute) continue;
     gap_of(gaps_[g].block) = g;
-    const bool stays_on = decision.stays && !decision.stays->empty() && decision.stays->front().begin == j + 1;
+    const bool stays_on =
+        decision.stays && !decision.stays->empty() && decision.stays->front().begin == j + 1;
     const bool dies_now = gaps_[g].to == j + 1;
     if (!stays_on && !dies_now) drop(g, j);
   }
@@ -430,66 +396,9 @@ bool Lowerer::Work::kept_past_death(BlockId b) const {
   const GapId g = trailing_of_[static_cast<std::size_t>(b)];
   if (g < 0 || (*plan_)[g].action != Action::recompute || !(*plan_)[g].stays) return false;
   return std::any_of((*plan_)[g].stays->begin(), (*plan_)[g].stays->end(), [&](const OpRange& stay) {
-    return stay.begin < gaps_[g].to && stay.end > gaps_[g].to;
+    const bool holds = stay.begin < gaps_[g].to || stay.begin == gaps_[g].from + 1;
+    return holds && stay.end > gaps_[g].to;
   });
-}
-
-std::optional<Infeasible> Lowerer::Work::place_returns() {
-  if (auto failure = find_excess()) return failure;
-  std::vector<std::int32_t>& ins = out_->ins;
-  std::vector<std::int32_t>& outs = out_->outs;
-  ins.clear();
-  outs.clear();
-  for (std::size_t i = 0; i < out_->swaps.size(); ++i) {
-    if (!out_->swaps[i].clean) outs.push_back(static_cast<std::int32_t>(i));
-    if (gaps_[out_->swaps[i].gap].kind != GapKind::trailing) ins.push_back(static_cast<std::int32_t>(i));
-  }
-  auto swap = [&](std::int32_t i) -> Swap& { return out_->swaps[static_cast<std::size_t>(i)]; };
-  auto sort_by = [&](std::vector<std::int32_t>& list, auto key) {
-    std::stable_sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) { return key(swap(a)) < key(swap(b)); });
-  };
-  room_.assign(out_->need);
-  for (std::int32_t i : ins) {
-    if ((*plan_)[swap(i).gap].in_from == kAuto) continue;
-    swap(i).in_from = std::min((*plan_)[swap(i).gap].in_from, swap(i).needed_at);
-    room_.add(swap(i).in_from, swap(i).needed_at, swap(i).bytes);
-  }
-  sort_by(ins, [&](const Swap& s) { return s.needed_at % n_; });
-  for (std::int32_t i : ins) {
-    if ((*plan_)[swap(i).gap].in_from != kAuto) continue;
-    const OpIndex leaves = std::max(gaps_[swap(i).gap].from, swap(i).out_after);
-    swap(i).in_from = room_.earliest(leaves + 1, swap(i).needed_at, swap(i).bytes, limit_);
-    room_.add(swap(i).in_from, swap(i).needed_at, swap(i).bytes);
-  }
-  room_.copy_to(out_->need);
-  if (auto failure = find_excess()) return failure;
-  sort_by(outs, [&](const Swap& s) {
-    const OpIndex order = (*plan_)[s.gap].out_order;
-    return order == kAuto ? gaps_[s.gap].from : order;
-  });
-  sort_by(ins, [&](const Swap& s) {
-    const OpIndex order = (*plan_)[s.gap].in_order;
-    return order == kAuto ? s.needed_at % n_ : order;
-  });
-  for (Swap& s : out_->swaps) {
-    Decision& decision = out_->plan[s.gap];
-    decision.out_after = s.out_after;
-    s.out_by = decision.out_by;
-    if (gaps_[s.gap].kind == GapKind::trailing) {
-      s.in_from = s.needed_at;
-      continue;
-    }
-    decision.in_from = s.in_from;
-    decision.in_by = s.needed_at;
-  }
-  out_->host_peak = host_.peak(out_->swaps);
-  return std::nullopt;
-}
-
-std::optional<Infeasible> Lowerer::Work::find_excess() const {
-  const auto worst = std::max_element(out_->need.begin(), out_->need.end());
-  if (*worst <= limit_) return std::nullopt;
-  return Infeasible{Obstacle::too_large, static_cast<OpIndex>(worst - out_->need.begin()), -1, *worst, limit_, ""};
 }
 
 Lowerer::Lowerer(const Program& program, const Gaps& gaps) : work_(std::make_unique<Work>(program, gaps)) {}

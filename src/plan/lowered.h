@@ -1,5 +1,5 @@
-// A lowered plan: every timing and every replayed op spelled out. Simulator, validator and runtime see only these
-// and hold no policy of their own.
+// A lowered plan: every timing and every replayed op spelled out. Simulator, validator and runtime see only
+// these and hold no policy of their own.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct Swap {
   GapId gap = 0;
   BlockId block = 0;
   Bytes bytes = 0;
-  bool clean = false;         // leaves without a copy
-  OpIndex out_after = 0;      // relative to the iteration of the gap's `from`; may be negative
-  OpIndex out_by = kAuto;     // kAuto: nobody waits for the copy-out
-  OpIndex in_from = 0;        // unrolled; meaningless for trailing gaps
-  OpIndex needed_at = 0;      // unrolled; for trailing gaps the gap's `to`
+  bool clean = false;      // leaves without a copy
+  OpIndex out_after = 0;   // relative to the iteration of the gap's `from`; may be negative
+  OpIndex out_by = kAuto;  // kAuto: nobody waits for the copy-out
+  OpIndex in_from = 0;     // unrolled; meaningless for trailing gaps
+  OpIndex needed_at = 0;   // unrolled; for trailing gaps the gap's `to`
   bool operator==(const Swap&) const = default;
 };
 
@@ -38,10 +38,12 @@ struct Drop {
 };
 
 struct LoweredPlan {
-  Plan plan;                        // all timing set; stays set for every recompute decision
-  std::vector<Swap> swaps;          // ascending by gap
-  std::vector<std::int32_t> outs;   // indices into swaps: the copy-outs (not clean) of one iteration in link order
-  std::vector<std::int32_t> ins;    // indices into swaps: the copy-ins (not trailing) of one iteration in link order
+  Plan plan;                // all timing set; stays set for every recompute decision
+  std::vector<Swap> swaps;  // ascending by gap
+  std::vector<std::int32_t>
+      outs;  // indices into swaps: the copy-outs (not clean) of one iteration in link order
+  std::vector<std::int32_t>
+      ins;  // indices into swaps: the copy-ins (not trailing) of one iteration in link order
   std::vector<ReplayStep> replays;  // in the order they run
   std::vector<Drop> drops;          // ascending by op
   std::vector<Bytes> freed;         // bytes that go when op j has ended: drops and deaths of resident blocks
@@ -53,11 +55,11 @@ struct LoweredPlan {
 // Why a plan cannot be carried out.
 enum class Obstacle : char {
   none,
-  too_large,     // C[op] = needed > available = limit
-  not_remakable, // a version cannot be computed again at this position
-  bad_timing,    // a directive contradicts the gap it belongs to
-  host_full,     // needed host bytes > available
-  stuck,         // the order of copies contradicts itself
+  too_large,      // C[op] = needed > available = limit
+  not_remakable,  // a version cannot be computed again at this position
+  bad_timing,     // a directive contradicts the gap it belongs to
+  host_full,      // needed host bytes > available
+  stuck,          // the order of copies contradicts itself
 };
 
 struct Infeasible {

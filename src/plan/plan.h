@@ -30,7 +30,9 @@ struct Plan {
   std::vector<Decision> decisions;  // indexed by GapId
   bool operator==(const Plan&) const = default;
 
-  static Plan keep_all(const Gaps& gaps) { return {std::vector<Decision>(static_cast<std::size_t>(gaps.count()))}; }
+  static Plan keep_all(const Gaps& gaps) {
+    return {std::vector<Decision>(static_cast<std::size_t>(gaps.count()))};
+  }
   Decision& operator[](GapId g) { return decisions[static_cast<std::size_t>(g)]; }
   const Decision& operator[](GapId g) const { return decisions[static_cast<std::size_t>(g)]; }
 };

@@ -5,6 +5,13 @@
 
 namespace ebb {
 
+bool changed_by_side_effect(const Program& program, const Gap& gap) {
+  for (const BlockAccess& access : program.accesses(gap.block))
+    if (access.writes && access.version == gap.version && program.version(gap.version).writer != access.op)
+      return true;
+  return false;
+}
+
 std::vector<Recipe> find_recipes(const Program& program, const Gaps& gaps) {
   const OpIndex n = program.op_count();
   std::vector<std::vector<GapId>> due(program.ops().size());
@@ -25,7 +32,8 @@ std::vector<Recipe> find_recipes(const Program& program, const Gaps& gaps) {
       presence.where[b] = Whereabouts::dropped;
       presence.current[b] = wanted;
       Recipe& recipe = recipes[static_cast<std::size_t>(g)];
-      if (gaps[g].from < j && builder.collect(presence, {&wanted, 1})) {
+      if (gaps[g].from < j && !changed_by_side_effect(program, gaps[g]) &&
+          builder.collect(presence, {&wanted, 1})) {
         recipe.remakable = true;
         recipe.ops.assign(builder.ops().begin(), builder.ops().end());
         for (OpIndex op : recipe.ops) recipe.duration += program.op(op).duration;

@@ -62,7 +62,8 @@ void ReplayBuilder::build_steps(OpIndex before) {
   steps_.clear();
   usage_.clear();
   for (std::size_t k = 0; k < ops_.size(); ++k) {
-    for (const OpOutput& output : program_.outputs(ops_[k])) last_reader_[static_cast<std::size_t>(output.version)] = k;
+    for (const OpOutput& output : program_.outputs(ops_[k]))
+      last_reader_[static_cast<std::size_t>(output.version)] = k;
     for (VersionId input : program_.inputs(ops_[k]))
       if (is_made(input)) last_reader_[static_cast<std::size_t>(input)] = k;
   }

@@ -1,4 +1,5 @@
-// Builds the replay for one position: the fewest ops that make the wanted versions, and the memory each step takes.
+// Builds the replay for one position: the fewest ops that make the wanted versions, and the memory each step
+// takes.
 //
 //   conv → bn → relu_ (in place on bn's output), all dropped; relu_'s version wanted:
 //     step 0  bn     allocates 1 block
@@ -16,8 +17,8 @@ enum class Whereabouts : char { resident, dropped, on_host, dead };
 
 // Where every block is at a position, and which content it has.
 struct Presence {
-  std::vector<Whereabouts> where;   // by block
-  std::vector<VersionId> current;   // by block
+  std::vector<Whereabouts> where;  // by block
+  std::vector<VersionId> current;  // by block
 };
 
 class ReplayBuilder {
@@ -50,9 +51,9 @@ class ReplayBuilder {
   const Program& program_;
   std::int64_t round_ = 0;
   VersionId missing_ = -1;
-  std::vector<std::int64_t> made_in_;  // by version: the round in which it was found absent and needed
-  std::vector<std::int64_t> kept_;     // by version
-  std::vector<std::int64_t> op_in_;    // by op
+  std::vector<std::int64_t> made_in_;    // by version: the round in which it was found absent and needed
+  std::vector<std::int64_t> kept_;       // by version
+  std::vector<std::int64_t> op_in_;      // by op
   std::vector<std::int64_t> return_in_;  // by block
   std::vector<std::size_t> last_reader_;
   std::vector<VersionId> stack_;

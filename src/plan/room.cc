@@ -26,7 +26,8 @@ void Room::add(OpIndex begin, OpIndex end, Bytes bytes) {
   if (end > ops_) add_below(1, 0, leaves_, 0, end - ops_, bytes);
 }
 
-void Room::add_below(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end, Bytes bytes) {
+void Room::add_below(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end,
+                     Bytes bytes) {
   if (end <= node_begin || node_end <= begin) return;
   if (begin <= node_begin && node_end <= end) {
     highest_[node] += bytes;

@@ -1,5 +1,5 @@
-// Bytes per op with the two operations that placing copy-ins needs, both logarithmic: add over a range, and find how
-// far back a block may already be present. Time is cyclic; positions are unrolled.
+// Bytes per op with the two operations that placing copy-ins needs, both logarithmic: add over a range, and
+// find how far back a block may already be present. Time is cyclic; positions are unrolled.
 #pragma once
 
 #include <vector>
@@ -18,10 +18,13 @@ class Room {
   void copy_to(std::vector<Bytes>& need) const;
 
  private:
-  void add_below(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end, Bytes bytes);
+  void add_below(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end,
+                 Bytes bytes);
   // The last op in [begin, end) whose need exceeds `most`, or -1.
-  OpIndex last_above(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end, Bytes most) const;
-  void collect(std::size_t node, OpIndex node_begin, OpIndex node_end, Bytes carried, std::vector<Bytes>& need) const;
+  OpIndex last_above(std::size_t node, OpIndex node_begin, OpIndex node_end, OpIndex begin, OpIndex end,
+                     Bytes most) const;
+  void collect(std::size_t node, OpIndex node_begin, OpIndex node_end, Bytes carried,
+               std::vector<Bytes>& need) const;
 
   OpIndex ops_ = 0;
   OpIndex leaves_ = 1;

@@ -16,8 +16,9 @@ enum class CommandKind : char {
   drop,       // gap: the block leaves at once (recomputed, clean, or the end of a stay)
 };
 
-// `ended`: how many of this iteration's items (runs and replays, in order) have ended before the command may take
-// effect; at most the number listed before it, and at most one fewer for start_in (the item that may still run).
+// `ended`: how many of this iteration's items (runs and replays, in order) have ended before the command may
+// take effect; at most the number listed before it, and at most one fewer for start_in (the item that may
+// still run).
 struct Command {
   CommandKind kind = CommandKind::run;
   OpIndex op = kNoOp;

@@ -111,8 +111,9 @@ void PlanCompiler::list_copies(const LoweredPlan& plan, CompiledPlan& result) {
                           .duration = in_times_[static_cast<std::size_t>(swap.block)],
                           .start_after = from < 0 ? first_item_[static_cast<std::size_t>(from + n)] - items
                                                   : first_item_[static_cast<std::size_t>(from)],
-                          .own_out = swap.clean ? std::numeric_limits<std::int32_t>::min() / 4
-                                                : out + 1 - (next ? static_cast<std::int32_t>(plan.outs.size()) : 0),
+                          .own_out = swap.clean
+                                         ? std::numeric_limits<std::int32_t>::min() / 4
+                                         : out + 1 - (next ? static_cast<std::int32_t>(plan.outs.size()) : 0),
                           .needed_position = swap.needed_at - (next ? n : 0)});
   }
   for (const Drop& drop : plan.drops) drops.push_back({ended_after(drop.after) - 1, drop.gap});

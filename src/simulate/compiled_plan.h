@@ -1,4 +1,5 @@
-// A lowered plan flattened for the engine: one list of compute items, two queues of copies, all conditions as counts.
+// A lowered plan flattened for the engine: one list of compute items, two queues of copies, all conditions as
+// counts.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace ebb {
 
-// A replay step or an op. Conditions count what this iteration's queues must have finished; they may be negative.
+// A replay step or an op. Conditions count what this iteration's queues must have finished; they may be
+// negative.
 struct Item {
   OpIndex op = 0;
   OpIndex position = 0;
@@ -30,7 +32,7 @@ struct OutCopy {
   Nanoseconds duration = 0;
   std::int32_t start_after = 0;    // items that must have ended
   std::int32_t release_after = 0;  // items that must have ended before its memory is free
-  std::int32_t dies_after = 0;     // trailing: items after whose end an unstarted copy is skipped; else far away
+  std::int32_t dies_after = 0;  // trailing: items after whose end an unstarted copy is skipped; else far away
 };
 
 struct InCopy {
@@ -38,8 +40,8 @@ struct InCopy {
   Bytes bytes = 0;
   Nanoseconds duration = 0;
   std::int32_t start_after = 0;
-  std::int32_t own_out = 0;      // copy-outs that must have ended, relative to this iteration
-  OpIndex needed_position = 0;   // in the iteration it is listed in
+  std::int32_t own_out = 0;     // copy-outs that must have ended, relative to this iteration
+  OpIndex needed_position = 0;  // in the iteration it is listed in
 };
 
 struct CompiledPlan {
@@ -47,8 +49,8 @@ struct CompiledPlan {
   std::vector<OutCopy> outs;
   std::vector<InCopy> ins;
   Bytes initial = 0;
-  // By item (CSR): outs whose last reader it is and that may end before it; trailing outs whose block dies with it;
-  // gaps that drop when it ends.
+  // By item (CSR): outs whose last reader it is and that may end before it; trailing outs whose block dies
+  // with it; gaps that drop when it ends.
   std::vector<std::int32_t> release_first, release_list;
   std::vector<std::int32_t> death_first, death_list;
   std::vector<std::int32_t> drop_first, drop_list;

@@ -43,18 +43,26 @@ bool StepResult::operator==(const StepResult& other) const {
          peak_demand == other.peak_demand && host_peak == other.host_peak;
 }
 
-// The event loop of docs/notes/simulation.md. All counts are over all iterations; `*_base_` is what one iteration
-// listed before the current one.
+// The event loop of docs/notes/simulation.md. All counts are over all iterations; `*_base_` is what one
+// iteration listed before the current one.
 class Simulator::Engine {
  public:
   Engine(const Program& program, const Gaps& gaps, const Machine& machine)
-      : program_(program), machine_(machine), compiler_(program, gaps, machine), copy_stretch_(machine.copy_stretch()) {
+      : program_(program),
+        machine_(machine),
+        compiler_(program, gaps, machine),
+        copy_stretch_(machine.copy_stretch()) {
     for (const Op& op : program.ops()) plain_ = std::max(plain_, op.issue) + machine.op_time(op);
   }
 
   template <bool kRecord>
   StepResult run(const LoweredPlan& plan, Bytes limit, Timeline* timeline, Schedule* schedule) {
     StepResult result;
+    for (OpIndex j = 0; j < program_.op_count(); ++j)
+      if (const Bytes need = plan.need[static_cast<std::size_t>(j)]; need > limit) {
+        result.infeasible = Infeasible{Obstacle::too_large, j, -1, need, limit, ""};
+        return result;
+      }
     const Bytes host = machine_.host_bytes;
     if (host > 0 && plan.host_peak > host) {
       result.infeasible = Infeasible{Obstacle::host_full, kNoOp, -1, plan.host_peak, host, ""};
@@ -97,6 +105,7 @@ class Simulator::Engine {
   template <bool kRecord>
   bool start_copy_in();
   void settle_stretches();
+  void end_open_spans();
   StallCause waiting_for() const;
   template <bool kRecord>
   void charge_wait(Nanoseconds until);
@@ -147,7 +156,8 @@ class Simulator::Engine {
   bool iteration_ended_ = false;
   bool closing_ = false;
   std::size_t compute_span_ = 0;
-  std::size_t out_span_ = 0, in_span_ = 0;  // where the running copies are in the timeline; kNoSpan: not in this one
+  std::size_t out_span_ = 0,
+              in_span_ = 0;  // where the running copies are in the timeline; kNoSpan: not in this one
   static constexpr std::size_t kNoSpan = std::numeric_limits<std::size_t>::max();
 };
 
@@ -159,8 +169,6 @@ void Simulator::Engine::start() {
   next_out_ = next_in_ = 0;
   next_out_items_ = next_in_items_ = next_in_outs_ = next_in_iteration_ = 0;
   occupancy_ = compiled_.initial;
-  peak_demand_ = occupancy_;
-  peak_load_ = occupancy_ - program_.info().unmanaged;
   out_span_ = in_span_ = kNoSpan;
 }
 
@@ -169,6 +177,8 @@ void Simulator::Engine::begin_iteration() {
   iteration_start_ = now_;
   stalls_ = {};
   bytes_out_ = bytes_in_ = 0;
+  peak_demand_ = occupancy_;
+  peak_load_ = occupancy_ - program_.info().unmanaged;
   iteration_ended_ = closing_ = false;
   if constexpr (kRecord) {
     *timeline_ = {};
@@ -198,15 +208,13 @@ bool Simulator::Engine::simulate(StepResult& result) {
       if (iteration_ended_) {
         const Nanoseconds step = now_ - iteration_start_;
         const BoundaryState state = boundary_state();
-        if constexpr (kRecord) {
+        if constexpr (kRecord)
           if (!state.same_order(previous)) schedule_->commands.clear();
-          if (out_.active && out_span_ != kNoSpan) timeline_->spans[out_span_].end = out_.end - iteration_start_;
-          if (in_.active && in_span_ != kNoSpan) timeline_->spans[in_span_].end = in_.end - iteration_start_;
-        }
         result.iterations = static_cast<int>(iteration_);
         result.periodic = state == previous;
         if (result.periodic || iteration_ == kMostIterations) {
           result.step_time = result.periodic ? step : (now_ - first_end) / (kMostIterations - 1);
+          if constexpr (kRecord) end_open_spans();
           return true;
         }
         if (iteration_ == 1) first_end = now_;
@@ -229,7 +237,11 @@ bool Simulator::Engine::simulate(StepResult& result) {
       const Nanoseconds issue = iteration_start_ + item().issue;
       if (issue > now_) next = std::min(next, issue);
       if (next == kNever) {
-        result.infeasible = Infeasible{Obstacle::stuck, item().position, -1, occupancy_ + item().need, limit_,
+        result.infeasible = Infeasible{Obstacle::stuck,
+                                       item().position,
+                                       -1,
+                                       occupancy_ + item().need,
+                                       limit_,
                                        fmt::format("{} of {} bytes are taken", occupancy_, limit_)};
         return false;
       }
@@ -237,6 +249,13 @@ bool Simulator::Engine::simulate(StepResult& result) {
     }
     now_ = next;
   }
+}
+
+// Copies that run on into the next iteration end as if nothing else started.
+void Simulator::Engine::end_open_spans() {
+  settle_stretches();
+  if (out_.active && out_span_ != kNoSpan) timeline_->spans[out_span_].end = out_.end - iteration_start_;
+  if (in_.active && in_span_ != kNoSpan) timeline_->spans[in_span_].end = in_.end - iteration_start_;
 }
 
 template <bool kRecord>
@@ -284,7 +303,8 @@ void Simulator::Engine::end_item() {
     const std::int32_t copy = compiled_.release_list[static_cast<std::size_t>(k)];
     if (base + copy >= outs_done_) continue;
     occupancy_ -= compiled_.outs[static_cast<std::size_t>(copy)].bytes;
-    if constexpr (kRecord) log(CommandKind::release, kNoOp, compiled_.outs[static_cast<std::size_t>(copy)].gap);
+    if constexpr (kRecord)
+      log(CommandKind::release, kNoOp, compiled_.outs[static_cast<std::size_t>(copy)].gap);
   }
   for (auto k = compiled_.death_first[index]; k < compiled_.death_first[index + 1]; ++k) {
     const std::int64_t copy = compiled_.death_list[static_cast<std::size_t>(k)];
@@ -364,8 +384,8 @@ bool Simulator::Engine::start_copy_in() {
   const InCopy& copy = compiled_.ins[static_cast<std::size_t>(next_in_)];
   if (ended() < next_in_items_ + copy.start_after || outs_done_ < next_in_outs_ + copy.own_out) return false;
   Bytes room = limit_ - occupancy_ - copy.bytes;
-  const bool needed_now =
-      next_in_iteration_ < iteration_ || (next_in_iteration_ == iteration_ && copy.needed_position <= item().position);
+  const bool needed_now = next_in_iteration_ < iteration_ ||
+                          (next_in_iteration_ == iteration_ && copy.needed_position <= item().position);
   if (!compute_.active && !needed_now) room -= item().need;
   if (room < 0) return false;
   ++ins_started_;

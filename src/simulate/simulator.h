@@ -42,7 +42,8 @@ class Simulator {
   Simulator& operator=(Simulator&&) noexcept;
 
   StepResult run(const LoweredPlan& plan, Bytes limit);
-  // The same, and what happened in the last simulated iteration. The schedule is empty if no steady order was found.
+  // The same, and what happened in the last simulated iteration. The schedule is empty if no steady order was
+  // found.
   StepResult run(const LoweredPlan& plan, Bytes limit, Timeline& timeline, Schedule& schedule);
 
  private:

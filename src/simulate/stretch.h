@@ -26,7 +26,7 @@ inline Nanoseconds work_done(Nanoseconds elapsed, std::int64_t stretch) {
 // A running task on one engine.
 struct Task {
   bool active = false;
-  Nanoseconds work = 0;   // nominal nanoseconds left at `since`
+  Nanoseconds work = 0;  // nominal nanoseconds left at `since`
   Nanoseconds since = 0;
   Nanoseconds end = 0;
   std::int64_t stretch = kUnstretched;

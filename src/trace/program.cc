@@ -24,9 +24,12 @@ std::string place(const Op& op, std::size_t index) { return fmt::format("op {} '
 
 bool alive_at(const Block& block, OpIndex op) {
   switch (block.lifetime) {
-    case Lifetime::persistent: return true;
-    case Lifetime::local: return block.birth <= op && op <= block.death;
-    case Lifetime::wrapping: return op >= block.birth || op <= block.death;
+    case Lifetime::persistent:
+      return true;
+    case Lifetime::local:
+      return block.birth <= op && op <= block.death;
+    case Lifetime::wrapping:
+      return op >= block.birth || op <= block.death;
   }
   return false;
 }
@@ -38,12 +41,12 @@ void check_block(const Block& block, std::size_t id, OpIndex ops) {
     return;
   }
   if (block.birth < 0 || block.birth >= ops || block.death < 0 || block.death >= ops)
-    throw InputError(fmt::format("block {} lives from op {} to op {}, but there are only {} ops", id, block.birth,
-                                 block.death, ops));
+    throw InputError(fmt::format("block {} lives from op {} to op {}, but there are only {} ops", id,
+                                 block.birth, block.death, ops));
   const bool wraps = block.lifetime == Lifetime::wrapping;
   if (wraps ? block.death >= block.birth : block.death < block.birth)
-    throw InputError(fmt::format("{} block {} is born at op {} and dies at op {}", wraps ? "wrapping" : "local", id,
-                                 block.birth, block.death));
+    throw InputError(fmt::format("{} block {} is born at op {} and dies at op {}",
+                                 wraps ? "wrapping" : "local", id, block.birth, block.death));
 }
 
 }  // namespace
@@ -81,8 +84,8 @@ void Program::check() const {
     add_checked(bytes, op.workspace, "workspace of op", i);
     for (const Access& access : op.accesses) {
       if (access.block < 0 || access.block >= block_count())
-        throw InputError(
-            fmt::format("{} uses block {}, but there are {} blocks", place(op, i), access.block, block_count()));
+        throw InputError(fmt::format("{} uses block {}, but there are {} blocks", place(op, i), access.block,
+                                     block_count()));
       const auto b = static_cast<std::size_t>(access.block);
       if (seen[b] == static_cast<OpIndex>(i))
         throw InputError(fmt::format("{} lists block {} twice", place(op, i), access.block));
@@ -112,8 +115,10 @@ void Program::fill_births() {
   std::vector<bool> born(blocks_.size(), false);
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     for (BlockId b : ops_[i].births) {
-      if (b < 0 || b >= block_count() || block(b).birth != static_cast<OpIndex>(i) || born[static_cast<std::size_t>(b)])
-        throw InputError(fmt::format("{} lists a birth of block {} that is not its own", place(ops_[i], i), b));
+      if (b < 0 || b >= block_count() || block(b).birth != static_cast<OpIndex>(i) ||
+          born[static_cast<std::size_t>(b)])
+        throw InputError(
+            fmt::format("{} lists a birth of block {} that is not its own", place(ops_[i], i), b));
       born[static_cast<std::size_t>(b)] = true;
     }
     if (ops_[i].births.size() != expected[i])
@@ -140,7 +145,8 @@ void Program::derive_versions() {
   std::vector<VersionId> current(blocks);
   for (std::size_t b = 0; b < blocks; ++b) {
     current[b] = static_cast<VersionId>(versions_.size());
-    versions_.push_back({static_cast<BlockId>(b), blocks_[b].lifetime == Lifetime::local ? kUndefined : kCarried});
+    versions_.push_back(
+        {static_cast<BlockId>(b), blocks_[b].lifetime == Lifetime::local ? kUndefined : kCarried});
   }
   version_at_birth_ = current;
   std::vector<std::vector<BlockAccess>> lists(blocks);
@@ -157,7 +163,8 @@ void Program::derive_versions() {
     for (BlockId b : op.births) {
       const bool accessed =
           std::any_of(op.accesses.begin(), op.accesses.end(), [b](const Access& a) { return a.block == b; });
-      if (!accessed) lists[static_cast<std::size_t>(b)].push_back({i, false, false, current[static_cast<std::size_t>(b)]});
+      if (!accessed)
+        lists[static_cast<std::size_t>(b)].push_back({i, false, false, current[static_cast<std::size_t>(b)]});
     }
     for (const Access& access : op.accesses) {
       const auto b = static_cast<std::size_t>(access.block);

@@ -31,15 +31,16 @@ struct Access {
 };
 
 struct Op {
-  std::string name;
+  std::string name = {};
   Phase phase = Phase::unknown;
   Nanoseconds duration = 0;
   Nanoseconds issue = 0;  // earliest start, counted from the end of the previous iteration's last op
   Bytes workspace = 0;    // peak bytes inside the op beyond its births
   bool replayable = true;
   bool random = false;
-  std::vector<Access> accesses;
-  std::vector<BlockId> births;  // in malloc order; filled in by build() from the blocks if left empty everywhere
+  std::vector<Access> accesses = {};
+  // In malloc order; filled in by build() from the blocks if left empty everywhere.
+  std::vector<BlockId> births = {};
   bool operator==(const Op&) const = default;
 };
 
@@ -71,24 +72,24 @@ struct BlockAccess {
   VersionId version = 0;
 };
 
-// What an op makes when it is run (again). `replaces` is the version of the same block it turns into the new one in
-// place, or -1 if the content is made from nothing.
+// What an op makes when it is run (again). `replaces` is the version of the same block it turns into the new
+// one in place, or -1 if the content is made from nothing.
 struct OpOutput {
   VersionId version = 0;
   VersionId replaces = -1;
 };
 
 struct ProgramInfo {
-  std::string name;
-  Bytes unmanaged = 0;                   // fixed bytes nobody decides about
-  Bytes smallest_managed = 64 * kKiB;    // blocks below this never move
-  Nanoseconds measured_step = 0;         // wall time of a plain step, 0 if unknown
+  std::string name = {};
+  Bytes unmanaged = 0;                 // fixed bytes nobody decides about
+  Bytes smallest_managed = 64 * kKiB;  // blocks below this never move
+  Nanoseconds measured_step = 0;       // wall time of a plain step, 0 if unknown
 };
 
 class Program {
  public:
-  // Throws InputError naming op and block if an access lies outside a block's life, a block has two accesses in one
-  // op, an index does not exist, or a size or time is negative or their sum overflows.
+  // Throws InputError naming op and block if an access lies outside a block's life, a block has two accesses
+  // in one op, an index does not exist, or a size or time is negative or their sum overflows.
   static Program build(ProgramInfo info, std::vector<Op> ops, std::vector<Block> blocks);
 
   const ProgramInfo& info() const { return info_; }
@@ -104,15 +105,16 @@ class Program {
     return block(b).bytes >= info_.smallest_managed && block(b).bytes > 0 && !accesses(b).empty();
   }
 
-  // The block's accesses in op order. For a wrapping block those with op <= death belong to the instance born in the
-  // previous iteration. Its birth counts as an access.
+  // The block's accesses in op order. For a wrapping block those with op <= death belong to the instance born
+  // in the previous iteration. Its birth counts as an access.
   std::span<const BlockAccess> accesses(BlockId b) const;
   const std::vector<Version>& versions() const { return versions_; }
   const Version& version(VersionId v) const { return versions_[static_cast<std::size_t>(v)]; }
   // The versions an op needs to be run again: what it read, and what it wrote into in place.
   std::span<const VersionId> inputs(OpIndex i) const;
   std::span<const OpOutput> outputs(OpIndex i) const;
-  // The content a block has before its first access: its id; a wrapping block also gets an undefined one at birth.
+  // The content a block has before its first access: its id; a wrapping block also gets an undefined one at
+  // birth.
   VersionId version_at_birth(BlockId b) const { return version_at_birth_[static_cast<std::size_t>(b)]; }
   // The blocks that are gone when the op has ended.
   std::span<const BlockId> deaths(OpIndex i) const;
@@ -122,7 +124,9 @@ class Program {
   // Bytes resident while op i runs with nothing moved: its births in, its workspace and unmanaged bytes not.
   const std::vector<Bytes>& load() const { return load_; }
   // load + workspace + unmanaged: what a limit is compared with.
-  Bytes demand(OpIndex i) const { return load_[static_cast<std::size_t>(i)] + op(i).workspace + info_.unmanaged; }
+  Bytes demand(OpIndex i) const {
+    return load_[static_cast<std::size_t>(i)] + op(i).workspace + info_.unmanaged;
+  }
   Bytes peak_load() const;
   Bytes peak_demand() const;
   OpIndex peak_op() const;  // the first op at which the demand peaks

@@ -1,0 +1,40 @@
+// What a machine can do: how fast it computes relative to the recording, and what its links carry.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+
+#include "trace/program.h"
+
+namespace ebb {
+
+// Links are in bytes per second, stretches in millionths (1'000'000 = no slow-down).
+struct Machine {
+  std::string name = {};
+  std::string source = {};  // where the numbers come from
+
+  double compute_scale = 1.0;                   // recorded op times are multiplied by this
+  std::map<std::string, double> op_scale = {};  // and by this, for ops of that exact name
+  double teraflops = 0;                         // of matrix ops as trained with; 0 = unknown
+  double memory_gb_per_s = 0;                   // device memory bandwidth; 0 = unknown
+
+  Bytes bandwidth_out = 0;
+  Bytes bandwidth_in = 0;
+  Bytes bandwidth_both = 0;  // cap on the sum while both directions run; 0 = none
+  Nanoseconds latency_out = 0;
+  Nanoseconds latency_in = 0;
+  bool exclusive = false;  // one transfer at a time, not preempted, outs first
+  // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
+  std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
+  Bytes device_bytes = 0;  // 0 = unknown
+  Bytes host_bytes = 0;    // 0 = unlimited
+  bool operator==(const Machine&) const = default;
+
+  Nanoseconds op_time(const Op& op) const;
+  Nanoseconds copy_out_time(Bytes bytes) const;  // nominal: latency + bytes / bandwidth, rounded up
+  Nanoseconds copy_in_time(Bytes bytes) const;
+  std::int64_t copy_stretch() const;  // of each copy while the other direction runs
+};
+
+}  // namespace ebb
