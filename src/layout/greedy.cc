@@ -76,7 +76,9 @@ std::vector<int> sorted_by(Order order, const Problem& problem) {
       case Order::kArea:
         return duration * static_cast<double>(buffer.size);
       case Order::kBirth:
-        return -static_cast<double>(buffer.begin);
+        // What wraps is there when the iteration begins: it is the oldest.
+        return -static_cast<double>(problem.period && buffer.end > *problem.period ? buffer.begin - *problem.period
+                                                                                   : buffer.begin);
     }
     return 0.0;
   };

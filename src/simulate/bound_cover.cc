@@ -17,7 +17,7 @@ struct Cover {
 std::vector<Cover> find_covers(const std::vector<const Absence*>& gaps, const std::vector<Bytes>& need) {
   const std::size_t n = need.size();
   std::vector<std::vector<const Absence*>> enters(n);
-  for (const Absence* gap : gaps) enters[static_cast<std::size_t>(gap->from + 1)].push_back(gap);
+  for (const Absence* gap : gaps) enters[static_cast<std::size_t>(gap->from) + 1].push_back(gap);
   std::multiset<OpIndex> firsts;
   std::multiset<OpIndex> lasts;
   std::vector<std::vector<const Absence*>> leaves(n + 1);

@@ -121,6 +121,7 @@ std::vector<ContentClass> classify(const std::vector<const Absence*>& gaps, cons
                                bytes, joined.bytes);
   }
   std::vector<ContentClass> result;
+  result.reserve(classes.size());
   for (auto& [key, content] : classes) result.push_back(std::move(content));
   return result;
 }

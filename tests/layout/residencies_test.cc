@@ -41,7 +41,8 @@ TEST(Residencies, OfAProgramAreItsBlocksAndWorkspacesAndTheirLoadIsItsDemand) {
     Random random(seed);
     const Program program = random_program(random);
     const ArenaProblem arena = arena_problem(program);
-    EXPECT_EQ(peak_load(arena.problem, 1), program.peak_demand() - program.info().unmanaged) << "seed " << seed;
+    EXPECT_EQ(peak_load(arena.problem, 1), program.peak_demand() - program.info().unmanaged)
+        << "seed " << seed;
   }
 }
 

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/limit.h"
+#include "cli/machine_options.h"
+#include "cli/output_file.h"
+#include "cli/plan_result.h"
+#include "cli/planner_options.h"
+#include "cli/progress.h"
+#include "cli/trace_options.h"
+#include "plan/plan_file.h"
+#include "plan/smallest_limit.h"
+
+namespace ebb::cli {
+namespace {
+
+constexpr double kBoundSeconds = 2;  // a bound stopped then still holds, and is said to be a bound
+
+struct Options {
+  TraceOptions trace;
+  MachineOptions machine;
+  PlannerOptions planner;
+  std::string planner_name = "ondemand";
+  std::string limit;
+  std::string output;
+  bool no_bound = false;
+  bool json = false;
+};
+
+JudgedPlan search(const PlanningProblem& problem, const Options& options) {
+  const Planner& planner = find_planner(options.planner_name);
+  if (const OpNeed need = largest_op_need(problem.program); problem.limit < need.bytes) {
+    JudgedPlan none;
+    none.infeasible = Infeasible{Obstacle::too_large, need.op, -1, need.bytes, problem.limit, ""};
+    return none;
+  }
+  ProgressBar bar;
+  PlannerOptions with_progress = options.planner;
+  with_progress.progress = bar.follow(options.planner_name, 0, 1);
+  return plan_and_judge(planner, problem, with_progress);
+}
+
+Answer run(const Options& options) {
+  find_planner(options.planner_name);
+  require_writable(options.output);
+  const Program program = load(options.trace);
+  const Gaps gaps(program);
+  const Machine machine = resolve_machine(options.machine, program);
+  const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
+  const JudgedPlan judged = search(problem, options);
+  PlanResult result{options.trace.path, options.planner_name, options.output, problem, judged};
+  if (!options.no_bound && (options.json || !judged.infeasible))
+    result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
+  Answer answer = answer_for(result, options.json);
+  if (!judged.infeasible && !options.output.empty())
+    write_plan(options.output, {problem.limit, machine, options.planner_name, judged.lowered.plan}, program,
+               gaps);
+  return answer;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& tool) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      tool.add_subcommand("plan", "Plan a training step under a memory limit and say what it costs");
+  add_trace(*command, options->trace);
+  command->add_option("-l,--limit", options->limit, "Memory limit: 8GiB, or 50% of the peak demand")
+      ->required()
+      ->type_name("SIZE|%");
+  add_machine(*command, options->machine);
+  command->add_option("-p,--planner", options->planner_name, "One of `ebb planners`")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "Write the plan here, timing included")
+      ->type_name("FILE");
+  add_planner_options(*command, options->planner);
+  command->add_flag("--no-bound", options->no_bound,
+                    "Do not compute how close to the best possible the plan is");
+  command->add_flag("--json", options->json, "JSON instead of a table; bytes and nanoseconds");
+  command->footer(
+      "Exit code 1: the planner found no plan that keeps the limit; no file is written\n"
+      "Example: ebb plan data/resnet50.json.gz --limit 50% --machine h200 --planner ondemand -o plan.json");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace ebb::cli

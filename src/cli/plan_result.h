@@ -1,0 +1,32 @@
+// A judged plan as people and programs see it. Shared by `plan` and `simulate`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "planners/judge.h"
+#include "simulate/bounds.h"
+
+namespace ebb::cli {
+
+struct PlanResult {
+  std::string trace;  // path
+  std::string planner;
+  std::string plan_file = {};  // written or read; may be empty
+  const PlanningProblem& problem;
+  const JudgedPlan& judged;
+  std::optional<Bounds> bounds = {};
+};
+
+// Throws std::logic_error if the validator objects to the schedule: then the simulator is wrong.
+void check_schedule(const JudgedPlan& judged);
+
+// The whole answer: the table or JSON, and the reason and exit code 1 if the plan cannot be carried out.
+Answer answer_for(const PlanResult& result, bool json);
+
+// "op 45 'aten::convolution' needs 12.2 GiB present, …", with the smallest limit if the limit is below it.
+std::string reason_for(const PlanningProblem& problem, const Infeasible& infeasible);
+
+}  // namespace ebb::cli
