@@ -137,7 +137,7 @@ TEST_F(BadInput, AMachineFileOrFieldThatCannotBe) {
 
 TEST_F(BadInput, ACsvOrAlgorithmThatPackCannotUse) {
   expect_complaint({"pack", folder.file("a.csv", "id,lower,upper,size\n1,0,2,x\n")}, 2, {"a.csv:2"});
-  expect_complaint({"pack", folder.file("b.csv", "id,lower,upper,size\n1,0,2,-1\n")}, 2, {"buffer 1"});
+  expect_complaint({"pack", folder.file("b.csv", "id,lower,upper,size\n1,0,2,-1\n")}, 2, {"b.csv:2", "-1"});
   expect_complaint({"pack", folder.path("none.csv")}, 3, {"none.csv"});
   expect_complaint({"pack", bundled("unet"), "-a", "magic"}, 2, {"'magic'", "smartpool-best"});
   expect_complaint({"pack", bundled("unet"), "-a", "torch", "-o", folder.path("out.csv")}, 2,

@@ -207,8 +207,8 @@ TEST_F(PlanFile, HoldsNothingThatTheJudgeCannotAnswer) {
     const Bytes limit = real.peak_demand() / 100 * static_cast<Bytes>(40 + random() % 61);
     const JudgedPlan judged = judge({real, real_gaps, find_preset("v100-pcie3"), limit}, plan);
     carried_out += !judged.infeasible;
-    if (judged.infeasible) EXPECT_FALSE(judged.infeasible->sentence(real).empty());
-    if (!judged.infeasible && !judged.schedule.commands.empty()) EXPECT_TRUE(judged.violations.empty());
+    EXPECT_TRUE(!judged.infeasible || !judged.infeasible->sentence(real).empty());
+    EXPECT_TRUE(judged.infeasible || judged.schedule.commands.empty() || judged.violations.empty());
   }
   EXPECT_GT(carried_out, 0);
 }

@@ -1,0 +1,85 @@
+#include "backend/cuda/event_ring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace ebb {
+
+EventRing::EventRing(int device, const std::array<cudaStream_t, kEngines>& streams)
+    : device_(device), streams_(streams), slots_(kElapsedWindow) {}
+
+EventRing::~EventRing() {
+  for (const Slot& slot : slots_)
+    if (slot.handle) cudaEventDestroy(slot.handle);
+}
+
+Event EventRing::record(Engine engine) {
+  if (!happened(slot_of(recorded_ + 1).event)) grow();
+  Slot& slot = slot_of(recorded_ + 1);
+  if (!slot.handle) {
+    const CurrentDevice current(device_);
+    checked(cudaEventCreateWithFlags(&slot.handle, cudaEventDefault), "cudaEventCreateWithFlags");
+  }
+  checked(cudaEventRecord(slot.handle, streams_[index_of(engine)]), "cudaEventRecord");
+  slot.event = make_event(++recorded_, engine);
+  return slot.event;
+}
+
+void EventRing::wait(Engine engine, Event event) {
+  require_recorded(event, recorded_);
+  const Engine of = engine_of(event);
+  Event& waited_for = waited_for_[index_of(engine)][index_of(of)];
+  if (known_to_have_happened(event) || of == engine || event <= waited_for) return;
+  checked(cudaStreamWaitEvent(streams_[index_of(engine)], handle_of(event), 0), "cudaStreamWaitEvent");
+  waited_for = event;
+}
+
+bool EventRing::happened(Event event) {
+  require_recorded(event, recorded_);
+  if (known_to_have_happened(event)) return true;
+  const cudaError_t error = cudaEventQuery(handle_of(event));
+  if (error == cudaErrorNotReady) {
+    cudaGetLastError();  // or the program's next check of the last error would fail on it
+    return false;
+  }
+  checked(error, "cudaEventQuery");
+  note_happened(event);
+  return true;
+}
+
+void EventRing::synchronize(Event event) {
+  require_recorded(event, recorded_);
+  if (known_to_have_happened(event)) return;
+  checked(cudaEventSynchronize(handle_of(event)), "cudaEventSynchronize");
+  note_happened(event);
+}
+
+Nanoseconds EventRing::elapsed(Event from, Event to) {
+  for (const Event event : {from, to}) {
+    require_in_elapsed_window(event, recorded_);
+    if (!happened(event)) throw BackendError("elapsed: " + describe(event) + " has not happened");
+  }
+  float milliseconds = 0;
+  checked(cudaEventElapsedTime(&milliseconds, handle_of(from), handle_of(to)), "cudaEventElapsedTime");
+  return std::llround(static_cast<double>(milliseconds) * 1e6);
+}
+
+cudaEvent_t EventRing::handle_of(Event event) { return slot_of(sequence_of(event)).handle; }
+
+bool EventRing::known_to_have_happened(Event event) const {
+  return event == kHappened || event <= last_happened_[index_of(engine_of(event))];
+}
+
+void EventRing::note_happened(Event event) {
+  Event& last = last_happened_[index_of(engine_of(event))];
+  last = std::max(last, event);
+}
+
+void EventRing::grow() {
+  std::vector<Slot> wider(slots_.size() * 2);
+  for (const Slot& slot : slots_) wider[sequence_of(slot.event) % wider.size()] = slot;
+  slots_.swap(wider);
+}
+
+}  // namespace ebb

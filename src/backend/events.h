@@ -1,0 +1,34 @@
+// How backends number events: the order of recording, with the engine in the two lowest bits, so that numbers
+// grow over all engines and an event's engine needs no look-up. An engine's events happen in the order of
+// their numbers, so "the last that happened" per engine is all that has to be remembered.
+#pragma once
+
+#include <string>
+
+#include "backend/backend.h"
+
+namespace ebb {
+
+inline constexpr std::uint64_t kElapsedWindow = 65'536;  // how many events back `elapsed` can answer
+
+inline constexpr std::size_t index_of(Engine engine) { return static_cast<std::size_t>(engine); }
+const char* name_of(Engine engine);
+
+// REQUIRES: sequence >= 1.
+inline constexpr Event make_event(std::uint64_t sequence, Engine engine) {
+  return sequence << 2 | index_of(engine);
+}
+inline constexpr std::uint64_t sequence_of(Event event) { return event >> 2; }
+inline constexpr Engine engine_of(Event event) { return static_cast<Engine>(event & 3); }
+
+// "out event 17", for messages.
+std::string describe(Event event);
+
+// Throws unless the event is one of the `recorded` so far: a wait for one that never comes would hang without
+// a message.
+void require_recorded(Event event, std::uint64_t recorded);
+
+// Throws unless `elapsed` may be asked about the event when `recorded` events have been recorded.
+void require_in_elapsed_window(Event event, std::uint64_t recorded);
+
+}  // namespace ebb
