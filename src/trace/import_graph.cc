@@ -98,6 +98,9 @@ Block with_lifetime(const Tensor& tensor, OpIndex last_op) {
     return {.bytes = tensor.bytes, .lifetime = Lifetime::persistent};
   OpIndex death = tensor.last_use;
   if (tensor.released != kNoOp) death = tensor.released;
+  // Still needed after the step: it crosses the boundary, so that no plan may drop it for nothing.
+  if (tensor.end_live && tensor.first_use > 0)
+    return {.bytes = tensor.bytes, .lifetime = Lifetime::wrapping, .birth = tensor.first_use, .death = 0};
   if (tensor.end_live) death = last_op;
   return {.bytes = tensor.bytes, .lifetime = Lifetime::local, .birth = tensor.first_use, .death = death};
 }

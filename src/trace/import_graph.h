@@ -5,7 +5,8 @@
 //  - a tensor read (or mutated) before any op made it must have come from before the step: persistent too; so
 //  is one
 //    that no op uses, since nothing says when it came;
-//  - every other tensor is born at the op that first writes it and lives to the last op if `end_live`, to
+//  - every other tensor is born at the op that first writes it and lives over the boundary to op 0 if
+//  `end_live`, to
 //    `release_after_op` if that is given, and to its last use otherwise;
 //  - `mutates`, and a tensor both in `in` and `out`, is read and written;
 //  - ops without outputs (views) stay: they read, and cost their time.

@@ -40,6 +40,12 @@ TEST(ImportGraph, LifetimesFollowTheFlags) {
   EXPECT_EQ(program.block(4), (Block{.bytes = 8, .lifetime = Lifetime::local, .birth = 0, .death = 3}));
 }
 
+TEST(ImportGraph, WhatIsNeededAfterTheStepCrossesTheBoundary) {
+  const Program program = import(op("", "0") + "," + op("0", "1") + "," + op("", ""),
+                                 tensor() + "," + tensor(R"(,"end_live":1)"));
+  EXPECT_EQ(program.block(1), (Block{.bytes = 8, .lifetime = Lifetime::wrapping, .birth = 1, .death = 0}));
+}
+
 TEST(ImportGraph, WhatIsReadBeforeItIsMadeIsPersistent) {
   const Program program = import(op("0", "") + "," + op("", "0") + "," + op("1", "1"),
                                  tensor() + "," + tensor() + "," + tensor());

@@ -1,0 +1,80 @@
+// One address range that is never exceeded, handed out in pieces. Reuse is ordered by events, not by waiting:
+// a piece that was given back with events is handed on at once, together with them, and whoever takes it
+// makes its engine wait.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace ebb {
+
+struct Region {
+  Bytes offset = 0;
+  Bytes bytes = 0;  // a multiple of the alignment
+  Bytes end() const { return offset + bytes; }
+  bool operator==(const Region&) const = default;
+};
+
+class Arena {
+ public:
+  static constexpr Bytes kAlignment = 512;
+
+  // REQUIRES: capacity >= 0; it is rounded down to the alignment.
+  explicit Arena(Bytes capacity);
+
+  // A request of 0 bytes takes the smallest piece.
+  static Bytes rounded(Bytes bytes) {
+    return bytes <= 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  // The smallest hole that fits, at its low end; `waits` gets the events after which the memory is free.
+  // Nothing if no hole is large enough.
+  std::optional<Region> take(Bytes bytes, std::vector<Event>& waits);
+  // The lowest hole that fits: for compaction.
+  std::optional<Region> take_lowest(Bytes bytes, std::vector<Event>& waits);
+  // The high end of the highest hole that fits: for small pieces, which then lie together and break up no
+  // large holes.
+  std::optional<Region> take_highest(Bytes bytes, std::vector<Event>& waits);
+  // A given place. Nothing if any of it is taken.
+  std::optional<Region> take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits);
+  // REQUIRES: the region was taken. It may be used again after the events.
+  void give(const Region& region, std::span<const Event> freed_by);
+  void give(const Region& region, Event freed_by) { give(region, std::span(&freed_by, 1)); }
+
+  // Forgets events that have happened, so that nobody waits for them. Now and then: its cost per call is
+  // constant on average.
+  void forget(Backend& backend);
+
+  Bytes capacity() const { return capacity_; }
+  Bytes in_use() const { return in_use_; }
+  Bytes high_water() const { return high_water_; }
+  Bytes largest_hole() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
+  // The size of the hole that `take` would choose; 0 if there is none.
+  Bytes best_hole(Bytes bytes) const;
+  const std::map<Bytes, Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
+  std::size_t pending() const { return pending_.size(); }
+
+ private:
+  struct Pending {
+    Region region;
+    Event event = kHappened;
+  };
+  void add_hole(Bytes offset, Bytes bytes);
+  void remove_hole(Bytes offset, Bytes bytes);
+  Region carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes bytes, std::vector<Event>& waits);
+
+  Bytes capacity_;
+  Bytes in_use_ = 0;
+  Bytes high_water_ = 0;
+  std::map<Bytes, Bytes> holes_;
+  std::set<std::pair<Bytes, Bytes>> by_size_;  // (bytes, offset)
+  std::vector<Pending> pending_;               // free pieces whose event may not have happened
+  std::size_t forget_at_ = 16;                 // how many pending pieces make it worth asking
+};
+
+}  // namespace ebb

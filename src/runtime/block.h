@@ -1,0 +1,96 @@
+// A block as the runtime keeps it: where its bytes are, which content they are, and who needs it to stay.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/exec.h"
+#include "runtime/host_store.h"
+
+namespace ebb {
+
+using StepId = std::int64_t;  // an op instance that may be replayed, in order of execution
+inline constexpr StepId kNoStep = -1;
+
+// What an outsider sees. leaving: on the host as soon as a copy has ended; returning: the same the other way.
+enum class BlockState : char { resident, leaving, on_host, returning, dropped, dead };
+
+// The block's current content on the host.
+struct HostCopy {
+  HostPlace place;
+  Event valid_from = kHappened;
+  Event last_used = kHappened;  // a copy from or to it
+};
+
+// Where the bytes are. `none`: it has none yet; `dropped`: its content is to be made again.
+struct Residence {
+  enum class Place : char { none, device, host, dropped };
+  Place place = Place::none;
+  Region region = {};                 // on the device
+  Event arrived = kHappened;          // the region holds the content from then on
+  Event copied_until = kHappened;     // a copy-out reads the region until then
+  std::optional<HostCopy> host = {};  // also while on the device, if it is clean
+};
+
+struct PagedBlock {
+  Handle handle = 0;
+  Bytes bytes = 0;
+  Residence at = {};
+  std::int64_t version = 0;  // content; 0: never written
+  StepId maker = kNoStep;    // what made this content, if it can be run again
+  int pins = 0;              // > 0: stays where it is
+  int keeps = 0;             // > 0: may go to the host, is not dropped
+  int changing = 0;          // > 0: about to get other content, so no new recipe may count on this one
+  bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
+  std::int64_t last_use = 0;  // in ops
+
+  bool resident() const { return at.place == Residence::Place::device; }
+  bool dropped() const { return at.place == Residence::Place::dropped; }
+  bool has_bytes() const { return resident() || at.place == Residence::Place::host; }
+  bool clean() const { return at.host.has_value(); }
+};
+
+// Counts on one of a block's counters while it lives.
+class BlockHold {
+ public:
+  using Counter = int PagedBlock::*;
+  BlockHold() = default;
+  BlockHold(PagedBlock& block, Counter counter) : block_(&block), counter_(counter) { ++(block.*counter); }
+  BlockHold(BlockHold&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)), counter_(other.counter_) {}
+  BlockHold& operator=(BlockHold&& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(counter_, other.counter_);
+    return *this;
+  }
+  ~BlockHold() {
+    if (block_) --(block_->*counter_);
+  }
+
+ private:
+  PagedBlock* block_ = nullptr;
+  Counter counter_ = nullptr;
+};
+
+// All blocks that have bytes or a recipe. References stay valid until the block is erased.
+class BlockTable {
+ public:
+  PagedBlock& create(Bytes bytes) {
+    const Handle handle = next_++;
+    return blocks_.emplace(handle, PagedBlock{.handle = handle, .bytes = bytes}).first->second;
+  }
+  PagedBlock* find(Handle handle) {
+    const auto it = blocks_.find(handle);
+    return it == blocks_.end() ? nullptr : &it->second;
+  }
+  const PagedBlock* find(Handle handle) const { return const_cast<BlockTable*>(this)->find(handle); }
+  void erase(Handle handle) { blocks_.erase(handle); }
+  std::size_t size() const { return blocks_.size(); }
+
+ private:
+  Handle next_ = 1;
+  std::unordered_map<Handle, PagedBlock> blocks_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,187 @@
+#include "runtime/device.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "runtime/executor.h"
+#include "trace/error.h"
+
+namespace ebb {
+
+namespace {
+
+PagerOptions pager_options(const DeviceOptions& options) {
+  return {.limit = options.limit,
+          .host = {.limit = options.host_limit, .slab_bytes = options.host_slab},
+          .smallest_managed = options.smallest_managed,
+          .may_move = options.mode != Mode::observe,
+          .may_drop = options.mode != Mode::observe && options.allow_recompute};
+}
+
+const DeviceOptions& checked(const DeviceOptions& options) {
+  if (options.limit < Arena::kAlignment || options.host_limit < 0 || options.host_slab <= 0)
+    throw InputError(fmt::format("a device with a limit of {} bytes, a host limit of {} and host slabs of {}",
+                                 options.limit, options.host_limit, options.host_slab));
+  return options;
+}
+
+}  // namespace
+
+// In the order in which they use each other.
+struct Device::Parts {
+  Parts(Backend& b, const DeviceOptions& options)
+      : backend(b),
+        recipes(table, {.most_steps = options.recipe_steps}),
+        pager(b, pager_options(checked(options)), recipes, statistics),
+        lifetimes(table, pager, recipes, statistics),
+        recorder(options.trace_events),
+        shared{table, pager, recipes, lifetimes, statistics, frame},
+        executor(b, shared, recorder,
+                 {.seed = options.seed,
+                  .keep_recipes = options.mode != Mode::observe && options.allow_recompute}) {}
+
+  Backend& backend;
+  // Recursive, because an op's function may call the device. Guards everything here.
+  mutable std::recursive_mutex mutex;
+  DeviceStatistics statistics;
+  FrameSlot frame;
+  BlockTable table;
+  RecipeBook recipes;
+  Pager pager;
+  Lifetimes lifetimes;
+  Recorder recorder;
+  RuntimeParts shared;
+  Executor executor;
+};
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+Device::Device(Backend& backend, const DeviceOptions& options)
+    : parts_(std::make_unique<Parts>(backend, options)) {}
+
+Device::~Device() = default;
+
+Handle Device::malloc(Bytes bytes) {
+  const Lock lock(parts_->mutex);
+  if (parts_->frame.current) return parts_->frame.current->malloc(bytes);
+  if (bytes < 0) throw InputError(fmt::format("malloc of {} bytes", bytes));
+  parts_->executor.update_times();
+  PagedBlock& block = parts_->table.create(bytes);
+  try {
+    if (!parts_->pager.place(block))
+      throw OutOfMemory(fmt::format("malloc: no room for {} bytes: {}", bytes, parts_->pager.describe()));
+  } catch (...) {
+    parts_->lifetimes.erase(block);
+    throw;
+  }
+  parts_->recorder.malloc(block.handle, bytes);
+  return block.handle;
+}
+
+void Device::free(Handle handle) {
+  const Lock lock(parts_->mutex);
+  PagedBlock* block = parts_->table.find(handle);
+  const bool lives = block && !block->freed;
+  if (!lives && parts_->executor.forget_abandoned(handle)) return;
+  if (parts_->frame.current) return parts_->frame.current->free(handle);
+  if (!lives) throw InputError(fmt::format("free: block {} does not exist", handle));
+  parts_->recorder.free(handle);
+  parts_->lifetimes.free(*block);
+}
+
+void Device::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+                  const ExecFunction& function) {
+  const Lock lock(parts_->mutex);
+  parts_->executor.exec(info, reads, writes, function);
+}
+
+Pin Device::pin(Handle handle, PinFor purpose) {
+  const Lock lock(parts_->mutex);
+  if (parts_->frame.current) throw InputError(fmt::format("block {} is pinned inside an op", handle));
+  PagedBlock& block = live_block(parts_->table, handle, "pin");
+  parts_->executor.update_times();
+  std::vector<BlockHold> holds;
+  holds.emplace_back(block, &PagedBlock::keeps);
+  Remaker& remaker = parts_->executor.remaker();
+  const bool writes = purpose == PinFor::writing;
+  if (writes) {
+    holds.emplace_back(block, &PagedBlock::changing);
+    remaker.prepare_change(block, holds);
+  }
+  if (block.dropped()) remaker.remake(block);
+  if (!block.resident() && !parts_->pager.bring_in(block))
+    throw OutOfMemory(fmt::format("pin: no room for {} bytes: {}", block.bytes, parts_->pager.describe()));
+  parts_->pager.begin_use(block, writes);
+  ++block.pins;
+  if (writes) {
+    ++block.changing;
+    parts_->pager.content_changed(block);
+    ++block.version;
+    block.maker = kNoStep;
+  }
+  return Pin(*this, handle, purpose, parts_->pager.data(block));
+}
+
+void Device::unpin(Handle handle, PinFor purpose) {
+  const Lock lock(parts_->mutex);
+  PagedBlock& block = *parts_->table.find(handle);
+  parts_->pager.compute_advanced();
+  --block.pins;
+  if (purpose == PinFor::writing) {
+    --block.changing;
+    ++block.version;
+  }
+  parts_->lifetimes.reap(handle);
+}
+
+BlockState Device::state(Handle handle) const {
+  const Lock lock(parts_->mutex);
+  const PagedBlock* block = parts_->table.find(handle);
+  return block ? parts_->pager.state(*block) : BlockState::dead;
+}
+
+DeviceStatistics Device::statistics() const {
+  const Lock lock(parts_->mutex);
+  DeviceStatistics statistics = parts_->statistics;
+  parts_->pager.fill(statistics);
+  statistics.blocks = static_cast<std::int64_t>(parts_->table.size());
+  statistics.recorded_steps = static_cast<std::int64_t>(parts_->recipes.steps());
+  return statistics;
+}
+
+const Trace& Device::trace() const {
+  const Lock lock(parts_->mutex);
+  return parts_->recorder.trace();
+}
+
+void Device::write_trace(const std::string& path) const {
+  const Lock lock(parts_->mutex);
+  parts_->recorder.write(path);
+}
+
+void Device::synchronize() {
+  const Lock lock(parts_->mutex);
+  parts_->backend.synchronize(parts_->pager.compute_mark());
+}
+
+Pin::Pin(Pin&& other) noexcept
+    : device_(std::exchange(other.device_, nullptr)),
+      block_(other.block_),
+      purpose_(other.purpose_),
+      data_(std::exchange(other.data_, nullptr)) {}
+
+Pin& Pin::operator=(Pin&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(block_, other.block_);
+  std::swap(purpose_, other.purpose_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+void Pin::release() {
+  if (Device* device = std::exchange(device_, nullptr)) device->unpin(block_, purpose_);
+  data_ = nullptr;
+}
+
+}  // namespace ebb

@@ -1,0 +1,105 @@
+// A device whose memory keeps a limit: malloc, free and exec as [SP] §V has them. Blocks that are not in use
+// move to the host, or are dropped and computed again, and the program sees the same bytes as without a limit
+// (docs/notes/runtime.md).
+//
+//   Device device(backend, {.limit = 64 * kMiB});
+//   const Handle a = device.malloc(n), b = device.malloc(n);
+//   device.exec({.name = "double", .replayable = true}, {{a}}, {{b}},
+//               [=](ExecContext& c) { double_all(c.data(b), c.data(a), n); });
+//
+// Content changes only by exec — operands it writes, blocks born in it — and through pins for writing.
+// Thread-safe: any thread may call at any time; calls, exec included, run one at a time, so an op's function
+// must not wait for another thread that uses the Device. A function may call the Device, which then acts as
+// its context.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+#include "runtime/block.h"
+#include "runtime/exec.h"
+#include "runtime/out_of_memory.h"
+#include "runtime/statistics.h"
+
+namespace ebb {
+
+struct Trace;
+
+enum class Mode : char {
+  observe,  // record only: nothing moves, OutOfMemory when the limit is reached
+  reactive  // blocks leave when room is wanted and return when they are used
+};
+
+struct DeviceOptions {
+  Bytes limit = 0;       // of device memory
+  Bytes host_limit = 0;  // of host memory; 0 = none
+  Mode mode = Mode::reactive;
+  bool allow_recompute = false;
+  Bytes smallest_managed = 64 * kKiB;    // smaller blocks are no victims, except to compact
+  Bytes host_slab = 256 * kMiB;          // host memory is taken in pieces of at least this
+  std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
+  std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
+  std::uint64_t seed = 0;                // of the ops' seeds
+};
+
+enum class PinFor : char { reading, writing };
+
+class Device;
+
+// Keeps a block resident, at one address, while it lives. Move-only; must not outlive its Device.
+class Pin {
+ public:
+  Pin() = default;
+  Pin(Pin&& other) noexcept;
+  Pin& operator=(Pin&& other) noexcept;
+  ~Pin() { release(); }
+  std::byte* data() const { return data_; }
+  void release();
+
+ private:
+  friend class Device;
+  Pin(Device& device, Handle block, PinFor purpose, std::byte* data)
+      : device_(&device), block_(block), purpose_(purpose), data_(data) {}
+  Device* device_ = nullptr;
+  Handle block_ = 0;
+  PinFor purpose_ = PinFor::reading;
+  std::byte* data_ = nullptr;
+};
+
+class Device {
+ public:
+  // REQUIRES: the backend outlives the device and has reserved nothing yet.
+  Device(Backend& backend, const DeviceOptions& options);
+  ~Device();
+
+  // Throws OutOfMemory if all that could leave does not suffice; InputError if bytes < 0.
+  Handle malloc(Bytes bytes);
+  // A pinned block's memory goes with its last pin. Throws InputError if there is no such block.
+  void free(Handle block);
+  // Runs the function with all operands resident. What the function throws passes through; blocks it malloc'd
+  // and did not free then stay, and what it was to write counts as changed. Throws OutOfMemory naming the op,
+  // its bytes and the limit.
+  void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+            const ExecFunction& function);
+  // For use outside of ops. The bytes are there in the order of the compute engine: on a backend where
+  // compute is not the calling thread, a host-side reader synchronizes first.
+  [[nodiscard]] Pin pin(Handle block, PinFor purpose);
+
+  BlockState state(Handle block) const;
+  DeviceStatistics statistics() const;
+  // What the program did so far; valid until the next call of the device.
+  const Trace& trace() const;
+  void write_trace(const std::string& path) const;  // trace/trace_file.h; throws SystemError
+  // Waits until all that was enqueued on compute is done.
+  void synchronize();
+
+ private:
+  friend class Pin;
+  void unpin(Handle block, PinFor purpose);
+
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,46 @@
+// What a program hands to a Device: ops as functions over handles.
+//
+// A function reaches memory only through its context, by handle, never by an address or a handle it remembers
+// from elsewhere: it may run again later (a replay), when its blocks lie elsewhere, or twice in a row
+// (docs/notes/runtime.md). A replayable function therefore owns what it captures, and computes the same
+// outputs from the same inputs and seed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "trace/program.h"
+
+namespace ebb {
+
+using Handle = std::int64_t;  // a block as the program knows it; never used twice
+
+struct OpInfo {
+  std::string_view name;
+  Phase phase = Phase::unknown;
+  bool replayable = false;  // may be run again to make its outputs from its inputs
+  bool random = false;      // uses the seed
+  // Resident while it runs, their bytes may change, but its outputs depend on none of them (batch-norm
+  // running statistics). In a replay the function gets a scratch copy of each.
+  std::span<const Handle> side_effects = {};
+};
+
+class ExecContext {
+ public:
+  virtual ~ExecContext() = default;
+  // REQUIRES: an operand or a birth of this op.
+  virtual std::byte* data(Handle block) = 0;
+  // A block born in this op. It stays resident until the op ends.
+  virtual Handle malloc(Bytes bytes) = 0;
+  // At once for a birth of this op; when the op has ended for any other block.
+  virtual void free(Handle block) = 0;
+  // The same when the op is run again.
+  virtual std::uint64_t seed() const = 0;
+};
+
+using ExecFunction = std::function<void(ExecContext&)>;
+
+}  // namespace ebb

@@ -1,0 +1,214 @@
+#include "runtime/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/operands.h"
+#include "runtime/out_of_memory.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr std::size_t kMostAbandonedBirths = 4096;
+
+std::vector<PagedBlock*> blocks_of(const OpCall& call) {
+  std::vector<PagedBlock*> blocks;
+  for (const Operand& operand : call.operands) blocks.push_back(operand.block);
+  return blocks;
+}
+
+}  // namespace
+
+Executor::Executor(Backend& backend, const RuntimeParts& parts, Recorder& recorder,
+                   const ExecutorOptions& options)
+    : backend_(backend),
+      parts_(parts),
+      recorder_(recorder),
+      options_(options),
+      remaker_(parts_),
+      timer_(backend, parts.recipes, recorder) {}
+
+void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+                    const ExecFunction& function) {
+  if (parts_.frame.current) return parts_.frame.current->nested(info, reads, writes, function);
+  update_times();
+  remaker_.expire_steps();
+  parts_.pager.op_began();
+  OpCall call{.name = info.name,
+              .replayable = info.replayable,
+              .random = info.random,
+              .may_abandon = parts_.pager.may_move()};
+  call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
+  Timing timing{.issue = recorder_.now()};
+  try {
+    for (const Operand& operand : operands_of(parts_.table, info, reads, writes))
+      add_operand(remaker_, call, operand);
+    const std::uint64_t signature = signature_of(call.name, call.operands);
+    bring_together(call, history_.inside_peak(signature));
+    if (!attempt(call, function, timing)) {
+      ++parts_.statistics.abandoned_ops;
+      timing.start = kHappened;
+      const Bytes inside = call.inside_peak;
+      undo(call);
+      parts_.pager.compact({});
+      bring_together(call, inside);
+      attempt(call, function, timing);
+    }
+    history_.remember(signature, call.inside_peak);
+  } catch (...) {
+    if (timing.start != kHappened)
+      finish(info, call, function, timing, false);
+    else
+      let_go(call);
+    throw;
+  }
+  finish(info, call, function, timing, true);
+}
+
+void Executor::bring_together(OpCall& call, std::optional<Bytes> inside) {
+  const std::vector<PagedBlock*> blocks = blocks_of(call);
+  for (PagedBlock* block : blocks)
+    if (block->dropped()) remaker_.remake(*block);
+  if (!pin_together(parts_.pager, blocks, inside.value_or(0), call.pins))
+    throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
+                                  arena_bytes(blocks), parts_.pager.describe()));
+  for (Operand& operand : call.operands) operand.ready = true;
+  const bool room_is_sure = inside && parts_.pager.largest_hole() >= *inside;
+  expose(parts_.pager, call, room_is_sure);
+  for (const Operand& operand : call.operands) parts_.pager.begin_use(*operand.block, operand.changes());
+}
+
+bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timing) {
+  timing.start = backend_.record(Engine::compute);
+  LiveFrame frame(parts_, remaker_, history_, call);
+  const FrameEntry entry(parts_.frame, frame);
+  try {
+    function(frame);
+  } catch (const AbandonOp&) {
+  }
+  return !call.abandoned;
+}
+
+void Executor::undo(OpCall& call) {
+  parts_.pager.compute_advanced();
+  call.pins.clear();
+  for (Operand& operand : call.operands)
+    if (std::exchange(operand.exposed, false)) restore(*operand.block);
+  for (const Birth& birth : call.births) {
+    if (!birth.block) continue;
+    --birth.block->pins;
+    parts_.lifetimes.erase(*birth.block);
+    abandoned_births_.insert(birth.handle);
+  }
+  while (abandoned_births_.size() > kMostAbandonedBirths) abandoned_births_.erase(abandoned_births_.begin());
+  call.births.clear();
+  call.memory.clear();
+  call.freed_after.clear();
+  call.inside = call.inside_peak = 0;
+  call.abandoned = false;
+  call.may_abandon = false;
+}
+
+void Executor::restore(PagedBlock& block) {
+  // A clean block that leaves takes its changes with it, and returns without them. One that a program has
+  // pinned has to stay.
+  if (block.pins == 0) {
+    std::ignore = parts_.pager.evict(block);
+    return;
+  }
+  try {
+    parts_.pager.restore(block);
+  } catch (const BackendError&) {
+    change(block);
+    throw;
+  }
+}
+
+void Executor::change(PagedBlock& block) {
+  parts_.pager.content_changed(block);
+  ++block.version;
+  block.maker = kNoStep;
+}
+
+StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
+  for (const Operand& operand : call.operands)
+    if (operand.reads && operand.version == 0) return kNoStep;  // bytes that nobody wrote come from nowhere
+  Step step{.name = std::string(call.name),
+            .function = function,
+            .seed = call.seed,
+            .inputs = {},
+            .outputs = {},
+            .births = {},
+            .side_effects = {},
+            .inside_peak = call.inside_peak};
+  for (const Operand& operand : call.operands) {
+    const PagedBlock& block = *operand.block;
+    if (operand.side_effect) {
+      step.side_effects.push_back({block.handle, block.bytes});
+      continue;
+    }
+    if (operand.version > 0) step.inputs.push_back({block.handle, operand.version, operand.maker});
+    if (operand.writes)
+      step.outputs.push_back({block.handle, block.bytes, block.version, operand.in_place(), false});
+  }
+  for (const Birth& birth : call.births) {
+    step.births.push_back({birth.handle, birth.bytes});
+    if (birth.block) step.outputs.push_back({birth.handle, birth.bytes, birth.block->version, false, true});
+  }
+  return parts_.recipes.record(std::move(step));
+}
+
+void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
+                      bool completed) {
+  parts_.pager.compute_advanced();
+  std::vector<RecordedAccess> accesses;
+  for (const Operand& operand : call.operands) {
+    if (!operand.ready) continue;
+    accesses.push_back({operand.block->handle, operand.reads || operand.side_effect, operand.changes(),
+                        operand.side_effect});
+    if (!operand.changes()) continue;
+    change(*operand.block);
+  }
+  Bytes born = 0;
+  for (const Birth& birth : call.births) {
+    if (!birth.block) continue;
+    birth.block->version = 1;
+    born += Arena::rounded(birth.bytes);
+    accesses.push_back({.block = birth.handle, .writes = true});
+  }
+  const bool replayable = completed && call.replayable;
+  StepId step = kNoStep;
+  if (replayable && options_.keep_recipes) step = record_step(call, function);
+  if (step != kNoStep) {
+    for (const Operand& operand : call.operands)
+      if (operand.writes) operand.block->maker = step;
+    for (const Birth& birth : call.births)
+      if (birth.block) birth.block->maker = step;
+  }
+  const std::int64_t record = recorder_.exec({.name = call.name,
+                                              .phase = info.phase,
+                                              .replayable = replayable,
+                                              .random = call.random,
+                                              .issue = timing.issue,
+                                              .workspace = call.inside_peak - born,
+                                              .accesses = accesses,
+                                              .memory = call.memory});
+  timer_.add(timing.start, parts_.pager.compute_mark(), step, record);
+  let_go(call);
+}
+
+void Executor::let_go(OpCall& call) {
+  for (const Birth& birth : call.births)
+    if (birth.block) --birth.block->pins;
+  std::vector<Handle> used;
+  for (const Operand& operand : call.operands) used.push_back(operand.block->handle);
+  call.pins.clear();
+  call.holds.clear();
+  for (const Handle handle : call.freed_after) parts_.lifetimes.free(*parts_.table.find(handle));
+  for (const Handle handle : used) parts_.lifetimes.reap(handle);
+}
+
+}  // namespace ebb

@@ -1,0 +1,56 @@
+// Runs ops: operands in, function, versions and records after. An op that runs out of memory in the middle is
+// abandoned and run once more with all else out of the way, if what it changed in place can be restored from
+// the host.
+#pragma once
+
+#include "runtime/live_frame.h"
+#include "runtime/op_history.h"
+#include "runtime/op_timer.h"
+
+namespace ebb {
+
+struct ExecutorOptions {
+  std::uint64_t seed = 0;
+  bool keep_recipes = false;
+};
+
+class Executor {
+ public:
+  // REQUIRES: all outlive the executor.
+  Executor(Backend& backend, const RuntimeParts& parts, Recorder& recorder, const ExecutorOptions& options);
+
+  void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+            const ExecFunction& function);
+  // Learns how long ops took, before someone is chosen to leave.
+  void update_times() { timer_.update(); }
+  Remaker& remaker() { return remaker_; }
+  // Was this block born in an op that was abandoned? Asked when a program frees what its function still held
+  // then.
+  bool forget_abandoned(Handle birth) { return abandoned_births_.erase(birth) > 0; }
+
+ private:
+  struct Timing {
+    Nanoseconds issue = 0;
+    Event start = kHappened;
+  };
+  void bring_together(OpCall& call, std::optional<Bytes> inside);
+  bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
+  void undo(OpCall& call);
+  void restore(PagedBlock& block);
+  void change(PagedBlock& block);
+  void finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
+              bool completed);
+  StepId record_step(OpCall& call, const ExecFunction& function);
+  void let_go(OpCall& call);
+
+  Backend& backend_;
+  RuntimeParts parts_;
+  Recorder& recorder_;
+  ExecutorOptions options_;
+  Remaker remaker_;
+  OpHistory history_;
+  OpTimer timer_;
+  std::set<Handle> abandoned_births_;
+};
+
+}  // namespace ebb

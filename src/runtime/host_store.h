@@ -1,0 +1,57 @@
+// Host memory for blocks that are away: slabs that copies run at full speed from and to, filled best-fit.
+// Reuse is ordered by events, as in the arena. Slabs are never given back; a block larger than a slab gets
+// one of its own, which later serves others.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/arena.h"
+
+namespace ebb {
+
+struct HostPlace {
+  std::size_t slab = 0;
+  Region region = {};
+  bool operator==(const HostPlace&) const = default;
+};
+
+struct HostStoreOptions {
+  Bytes limit = 0;  // what all slabs together may take; 0 = no limit
+  Bytes slab_bytes = 256 * kMiB;
+};
+
+class HostStore {
+ public:
+  // REQUIRES: the backend outlives the store.
+  HostStore(Backend& backend, const HostStoreOptions& options) : backend_(backend), options_(options) {}
+
+  // Nothing if the limit, or the machine, has no room for it; `refusal` then says why.
+  std::optional<HostPlace> take(Bytes bytes, std::vector<Event>& waits);
+  void give(const HostPlace& place, std::span<const Event> freed_by);
+  std::byte* address(const HostPlace& place) const;
+
+  Bytes in_use() const { return in_use_; }
+  Bytes high_water() const { return high_water_; }
+  Bytes reserved() const { return reserved_; }
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  struct Slab {
+    std::byte* begin = nullptr;
+    Arena arena;
+  };
+  std::optional<std::size_t> best_slab(Bytes bytes) const;
+  std::optional<std::size_t> add_slab(Bytes bytes);
+
+  Backend& backend_;
+  HostStoreOptions options_;
+  std::vector<Slab> slabs_;
+  Bytes in_use_ = 0;
+  Bytes high_water_ = 0;
+  Bytes reserved_ = 0;
+  std::string refusal_;
+};
+
+}  // namespace ebb

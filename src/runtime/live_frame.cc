@@ -1,0 +1,180 @@
+#include "runtime/live_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/out_of_memory.h"
+#include "trace/error.h"
+
+namespace ebb {
+
+PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op) {
+  const PagedBlock* block = table.find(handle);
+  if (!block || block->freed) throw InputError(fmt::format("op {}: block {} does not exist", op, handle));
+  return const_cast<PagedBlock&>(*block);
+}
+
+std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
+                                 std::span<const Handle> writes) {
+  std::vector<Operand> operands;
+  for (const Handle handle : reads)
+    operands.push_back({.block = &live_block(table, handle, info.name), .reads = true});
+  for (const Handle handle : writes)
+    operands.push_back({.block = &live_block(table, handle, info.name), .writes = true});
+  for (const Handle handle : info.side_effects)
+    operands.push_back({.block = &live_block(table, handle, info.name), .side_effect = true});
+  return operands;
+}
+
+std::uint64_t signature_of(std::string_view name, std::span<const Operand> operands) {
+  std::uint64_t signature = std::hash<std::string_view>{}(name);
+  for (const Operand& operand : operands)
+    signature = mix(signature, static_cast<std::uint64_t>(operand.block->bytes));
+  return signature;
+}
+
+void expose(Pager& pager, OpCall& call, bool room_is_sure) {
+  for (Operand& operand : call.operands) {
+    if (!operand.in_place() || operand.exposed) continue;
+    PagedBlock& block = *operand.block;
+    if (call.may_abandon && !room_is_sure && !block.clean()) std::ignore = pager.start_copy_out(block);
+    operand.guarded = block.clean();
+    operand.exposed = true;
+  }
+}
+
+void add_operand(Remaker& remaker, OpCall& call, const Operand& operand) {
+  PagedBlock& block = *operand.block;
+  const auto same = [&](const Operand& known) { return known.block == &block; };
+  auto it = std::find_if(call.operands.begin(), call.operands.end(), same);
+  if (it == call.operands.end()) {
+    call.operands.push_back({.block = &block, .version = block.version, .maker = block.maker});
+    it = std::prev(call.operands.end());
+    call.holds.emplace_back(block, &PagedBlock::keeps);
+  }
+  if (operand.changes() && !it->changes()) {
+    call.holds.emplace_back(block, &PagedBlock::changing);
+    remaker.prepare_change(block, call.holds);
+  }
+  if (block.dropped()) remaker.remake(block);
+  // Not before all that can fail: an operand that counts as changed without having been prepared would strand
+  // others.
+  it->reads = it->reads || operand.reads;
+  it->writes = it->writes || operand.writes;
+  it->side_effect = it->side_effect || operand.side_effect;
+  // What is also an input or an output cannot be left out of a replay.
+  if (it->side_effect && (it->reads || it->writes)) it->writes = true, it->side_effect = false;
+}
+
+std::byte* LiveFrame::data(Handle handle) {
+  const PagedBlock& block = live_block(parts_.table, handle, call_.name);
+  if (block.pins == 0)
+    throw InputError(fmt::format("op {}: block {} is neither operand nor birth", call_.name, handle));
+  return parts_.pager.data(block);
+}
+
+bool LiveFrame::can_abandon() const {
+  return call_.may_abandon && std::all_of(call_.operands.begin(), call_.operands.end(),
+                                          [](const Operand& operand) { return operand.can_be_undone(); });
+}
+
+void LiveFrame::give_up(Bytes bytes) {
+  if (can_abandon()) {
+    call_.abandoned = true;
+    throw AbandonOp{};
+  }
+  Bytes operands = 0;
+  for (const Operand& operand : call_.operands) operands += operand.block->bytes;
+  throw OutOfMemory(
+      fmt::format("op {}: no room for {} bytes beside its operands of {} and {} malloc'd in it: {}",
+                  call_.name, bytes, operands, call_.inside, parts_.pager.describe()));
+}
+
+Handle LiveFrame::malloc(Bytes bytes) {
+  if (bytes < 0) throw InputError(fmt::format("op {}: malloc of {} bytes", call_.name, bytes));
+  PagedBlock& block = parts_.table.create(bytes);
+  try {
+    if (!parts_.pager.place(block)) give_up(bytes);
+  } catch (...) {
+    parts_.lifetimes.erase(block);
+    throw;
+  }
+  ++block.pins;
+  call_.births.push_back({&block, block.handle, bytes});
+  call_.memory.push_back({block.handle, bytes, true});
+  call_.inside += Arena::rounded(bytes);
+  call_.inside_peak = std::max(call_.inside_peak, call_.inside);
+  return block.handle;
+}
+
+void LiveFrame::free(Handle handle) {
+  const auto is_it = [handle](const Birth& birth) { return birth.handle == handle && birth.block; };
+  const auto birth = std::find_if(call_.births.begin(), call_.births.end(), is_it);
+  if (birth == call_.births.end()) {
+    live_block(parts_.table, handle, call_.name);
+    if (std::find(call_.freed_after.begin(), call_.freed_after.end(), handle) != call_.freed_after.end())
+      throw InputError(fmt::format("op {}: block {} is freed twice", call_.name, handle));
+    call_.freed_after.push_back(handle);
+    call_.memory.push_back({.block = handle});
+    return;
+  }
+  --birth->block->pins;
+  parts_.pager.compute_advanced();
+  parts_.lifetimes.erase(*birth->block);
+  birth->block = nullptr;
+  call_.inside -= Arena::rounded(birth->bytes);
+  call_.memory.push_back({.block = handle});
+}
+
+void LiveFrame::prepare_nested(std::span<const Operand> operands, std::optional<Bytes> inside) {
+  const auto is_birth = [&](const Operand& operand) {
+    return std::any_of(call_.births.begin(), call_.births.end(),
+                       [&](const Birth& birth) { return birth.block == operand.block; });
+  };
+  const std::size_t known = call_.operands.size();
+  try {
+    for (const Operand& operand : operands)
+      if (!is_birth(operand)) add_operand(remaker_, call_, operand);
+  } catch (const OutOfMemory&) {
+    if (!can_abandon()) throw;
+    call_.abandoned = true;
+    throw AbandonOp{};
+  }
+  for (std::size_t i = known; i < call_.operands.size(); ++i) {
+    PagedBlock& block = *call_.operands[i].block;
+    if (!block.resident() && !parts_.pager.bring_in(block)) give_up(block.bytes);
+    call_.pins.emplace_back(block, &PagedBlock::pins);
+    call_.operands[i].ready = true;
+  }
+  const bool room_is_sure = inside && parts_.pager.make_hole(*inside);
+  expose(parts_.pager, call_, room_is_sure);
+  for (const Operand& operand : operands) parts_.pager.begin_use(*operand.block, operand.changes());
+}
+
+void LiveFrame::nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+                       const ExecFunction& function) {
+  const std::vector<Operand> operands = operands_of(parts_.table, info, reads, writes);
+  const std::uint64_t signature = signature_of(info.name, operands);
+  prepare_nested(operands, history_.inside_peak(signature));
+  call_.replayable = call_.replayable && info.replayable;
+  call_.random = call_.random || info.random;
+  const Bytes inside_before = call_.inside;
+  const Bytes outer_peak = std::exchange(call_.inside_peak, call_.inside);
+  const std::uint64_t outer_seed = std::exchange(seed_, mix(seed_, ++nested_));
+  const auto back_in_the_outer_op = [&] {
+    seed_ = outer_seed;
+    history_.remember(signature, call_.inside_peak - inside_before);
+    call_.inside_peak = std::max(call_.inside_peak, outer_peak);
+  };
+  try {
+    function(*this);
+  } catch (...) {
+    back_in_the_outer_op();
+    throw;
+  }
+  back_in_the_outer_op();
+}
+
+}  // namespace ebb

@@ -1,0 +1,97 @@
+// An op that runs for the first time: what it works on, and what its function sees.
+#pragma once
+
+#include "runtime/op_history.h"
+#include "runtime/recorder.h"
+#include "runtime/remaker.h"
+
+namespace ebb {
+
+struct Operand {
+  PagedBlock* block = nullptr;
+  bool reads = false;
+  bool writes = false;
+  bool side_effect = false;
+  bool ready = false;    // pinned
+  bool exposed = false;  // the function may have changed it in place …
+  bool guarded = false;  // … and the host had its content before
+  // Before the op.
+  std::int64_t version = 0;
+  StepId maker = kNoStep;
+
+  bool changes() const { return writes || side_effect; }
+  // Does the op start from the bytes that it changes?
+  bool in_place() const { return side_effect || (writes && version > 0); }
+  bool can_be_undone() const { return !exposed || (guarded && block->clean()); }
+};
+
+struct Birth {
+  PagedBlock* block = nullptr;  // nullptr: freed in the op
+  Handle handle = 0;
+  Bytes bytes = 0;
+};
+
+// All that is known of an op while it runs. Pins and holds go with it.
+struct OpCall {
+  std::string_view name;
+  bool replayable = false;
+  bool random = false;
+  std::uint64_t seed = 0;
+  bool may_abandon = false;  // this time
+  std::vector<Operand> operands = {};
+  std::vector<Birth> births = {};  // in malloc order
+  std::vector<RecordedMemory> memory = {};
+  std::vector<Handle> freed_after = {};  // freed in the op, not its own
+  Bytes inside = 0;
+  Bytes inside_peak = 0;
+  bool abandoned = false;
+  std::vector<BlockHold> pins = {};
+  std::vector<BlockHold> holds = {};
+};
+
+// Prepares one more operand, before the op or from a nested one: takes care of recipes that a change would
+// break, and makes it again if it is dropped. It may be on the host afterwards.
+void add_operand(Remaker& remaker, OpCall& call, const Operand& operand);
+
+// The operands of an exec as given, a block that is read and written twice. Throws InputError naming the op
+// and a block that is dead.
+std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
+                                 std::span<const Handle> writes);
+
+// The block of a handle that the program may use. Throws InputError naming the op.
+PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op);
+
+// What history knows an op by.
+std::uint64_t signature_of(std::string_view name, std::span<const Operand> operands);
+
+// The function may change operands in place from now on. If it may run out of memory, the host gets their
+// content first, as far as it has room; what was exposed before is past that.
+void expose(Pager& pager, OpCall& call, bool room_is_sure);
+
+class LiveFrame final : public OpFrame {
+ public:
+  // REQUIRES: all outlive the frame.
+  LiveFrame(const RuntimeParts& parts, Remaker& remaker, OpHistory& history, OpCall& call)
+      : parts_(parts), remaker_(remaker), history_(history), call_(call), seed_(call.seed) {}
+
+  std::byte* data(Handle block) override;
+  Handle malloc(Bytes bytes) override;
+  void free(Handle block) override;
+  std::uint64_t seed() const override { return seed_; }
+  void nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+              const ExecFunction& function) override;
+
+ private:
+  void prepare_nested(std::span<const Operand> operands, std::optional<Bytes> inside);
+  bool can_abandon() const;
+  [[noreturn]] void give_up(Bytes bytes);
+
+  const RuntimeParts& parts_;
+  Remaker& remaker_;
+  OpHistory& history_;
+  OpCall& call_;
+  std::uint64_t seed_;
+  std::uint64_t nested_ = 0;
+};
+
+}  // namespace ebb

@@ -1,0 +1,46 @@
+// An op that is running, for the first time or again: what its function sees, and what a Device asks when the
+// function calls the Device itself instead of its context.
+#pragma once
+
+#include "runtime/exec.h"
+
+namespace ebb {
+
+class OpFrame : public ExecContext {
+ public:
+  // An exec inside an exec is part of the outer op.
+  virtual void nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+                      const ExecFunction& function) = 0;
+};
+
+// Which op is running, if any. One per Device.
+struct FrameSlot {
+  OpFrame* current = nullptr;
+};
+
+// Makes a frame the current one while it lives.
+class FrameEntry {
+ public:
+  FrameEntry(FrameSlot& slot, OpFrame& frame) : slot_(slot), outer_(slot.current) { slot.current = &frame; }
+  ~FrameEntry() { slot_.current = outer_; }
+  FrameEntry(const FrameEntry&) = delete;
+  FrameEntry& operator=(const FrameEntry&) = delete;
+
+ private:
+  FrameSlot& slot_;
+  OpFrame* outer_;
+};
+
+// Thrown through an op's function when a malloc in it cannot be served and the op can be run once more. Not a
+// std::exception: a function that handles errors of its own should not take it for one.
+struct AbandonOp {};
+
+// A well-mixed number from two.
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a + 0x9e3779b97f4a7c15u * (b + 1);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace ebb

@@ -1,0 +1,50 @@
+// How long ops took, learned when their events have happened, and told to the trace and the recipes.
+#pragma once
+
+#include <deque>
+
+#include "runtime/recipe.h"
+#include "runtime/recorder.h"
+
+namespace ebb {
+
+class OpTimer {
+ public:
+  // REQUIRES: all outlive the timer.
+  OpTimer(Backend& backend, RecipeBook& recipes, Recorder& recorder)
+      : backend_(backend), recipes_(recipes), recorder_(recorder) {}
+
+  // REQUIRES: the events enclose the op on compute. `step` may be kNoStep.
+  void add(Event start, Event end, StepId step, std::int64_t record) {
+    if (pending_.size() < kMostPending) pending_.push_back({start, end, step, record});
+  }
+
+  void update() {
+    while (!pending_.empty() && backend_.happened(pending_.front().end)) {
+      const Pending op = pending_.front();
+      pending_.pop_front();
+      try {
+        const Nanoseconds duration = backend_.elapsed(op.start, op.end);
+        if (op.step != kNoStep) recipes_.set_duration(op.step, duration);
+        recorder_.set_duration(op.record, duration);
+      } catch (const BackendError&) {
+        // Its events lie too far back: it stays unmeasured.
+      }
+    }
+  }
+
+ private:
+  struct Pending {
+    Event start = kHappened;
+    Event end = kHappened;
+    StepId step = kNoStep;
+    std::int64_t record = 0;
+  };
+  static constexpr std::size_t kMostPending = 16'384;
+  Backend& backend_;
+  RecipeBook& recipes_;
+  Recorder& recorder_;
+  std::deque<Pending> pending_;
+};
+
+}  // namespace ebb

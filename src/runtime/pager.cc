@@ -1,0 +1,204 @@
+#include "runtime/pager.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ebb {
+
+using Place = Residence::Place;
+
+Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes, DeviceStatistics& statistics)
+    : backend_(backend),
+      options_(options),
+      recipes_(recipes),
+      statistics_(statistics),
+      arena_(options.limit),
+      host_(backend, options.host),
+      device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))) {}
+
+Pager::~Pager() {
+  try {
+    for (const Event event : last_copy_)
+      if (event != kHappened) backend_.synchronize(event);
+  } catch (const BackendError&) {
+    // The backend is broken; it waits for its own engines when it goes.
+  }
+}
+
+Event Pager::compute_mark() {
+  if (!mark_is_current_) mark_ = backend_.record(Engine::compute);
+  mark_is_current_ = true;
+  return mark_;
+}
+
+void Pager::settle_in(PagedBlock& block, const Region& region) {
+  block.at.place = Place::device;
+  block.at.region = region;
+  residents_.emplace(region.offset, &block);
+}
+
+bool Pager::place(PagedBlock& block) {
+  assert(block.at.place == Place::none && "a block with bytes or a recipe gets no others");
+  const std::optional<Region> region = find_region(block, Engine::compute, Fit::best);
+  if (!region) return false;
+  settle_in(block, *region);
+  touch(block);
+  return true;
+}
+
+bool Pager::bring_in(PagedBlock& block, Fit fit) {
+  assert(block.at.place == Place::host && "only what is on the host can come back from it");
+  const std::optional<Region> region = find_region(block, Engine::in, fit);
+  if (!region) return false;
+  HostCopy& host = *block.at.host;
+  try {
+    if (host.valid_from != kHappened) backend_.wait(Engine::in, host.valid_from);
+    host.last_used = timed_copy(Engine::in, device_ + region->offset, host_.address(host.place), block.bytes);
+  } catch (...) {
+    arena_.give(*region, backend_.record(Engine::in));
+    throw;
+  }
+  settle_in(block, *region);
+  block.at.arrived = host.last_used;
+  statistics_.bytes_in += block.bytes;
+  return true;
+}
+
+void Pager::begin_use(PagedBlock& block, bool writes) {
+  assert(block.resident() && "compute uses what is not there");
+  if (block.at.arrived != kHappened) {
+    backend_.wait(Engine::compute, block.at.arrived);
+    block.at.arrived = kHappened;
+    compute_advanced();
+  }
+  if (writes && block.at.copied_until != kHappened) {
+    backend_.wait(Engine::compute, block.at.copied_until);
+    block.at.copied_until = kHappened;
+    compute_advanced();
+  }
+  touch(block);
+}
+
+void Pager::give_host_copy(PagedBlock& block) {
+  if (!block.at.host) return;
+  host_.give(block.at.host->place, std::span(&block.at.host->last_used, 1));
+  block.at.host.reset();
+}
+
+void Pager::content_changed(PagedBlock& block) {
+  give_host_copy(block);
+  compute_advanced();
+}
+
+bool Pager::start_copy_out(PagedBlock& block) {
+  assert(block.resident() && !block.clean() && "nothing to copy out");
+  const std::optional<HostPlace> place = take_host_place(block.bytes);
+  if (!place) return false;
+  try {
+    for (const Event event : waits_) backend_.wait(Engine::out, event);
+    backend_.wait(Engine::out, compute_mark());
+    if (block.at.arrived != kHappened) backend_.wait(Engine::out, block.at.arrived);
+    const Event copied = timed_copy(Engine::out, host_.address(*place), data(block), block.bytes);
+    block.at.host = HostCopy{.place = *place, .valid_from = copied, .last_used = copied};
+    block.at.copied_until = copied;
+  } catch (...) {
+    const Event out = backend_.record(Engine::out);
+    host_.give(*place, std::span(&out, 1));
+    throw;
+  }
+  statistics_.bytes_out += block.bytes;
+  return true;
+}
+
+void Pager::restore(PagedBlock& block) {
+  assert(block.resident() && block.clean() && "there is nothing to restore from");
+  HostCopy& host = *block.at.host;
+  backend_.wait(Engine::in, compute_mark());
+  backend_.wait(Engine::in, host.valid_from);
+  host.last_used = timed_copy(Engine::in, data(block), host_.address(host.place), block.bytes);
+  block.at.arrived = host.last_used;
+  statistics_.bytes_in += block.bytes;
+}
+
+std::optional<HostPlace> Pager::take_host_place(Bytes bytes) {
+  waits_.clear();
+  std::optional<HostPlace> place = host_.take(bytes, waits_);
+  // Copies of blocks that are here too are a convenience: they go when the host is full.
+  for (auto it = residents_.begin(); !place && it != residents_.end(); ++it) {
+    if (!it->second->clean()) continue;
+    give_host_copy(*it->second);
+    place = host_.take(bytes, waits_);
+  }
+  return place;
+}
+
+void Pager::leave_region(PagedBlock& block) {
+  const Event events[] = {compute_mark(), block.at.arrived, block.at.copied_until};
+  residents_.erase(block.at.region.offset);
+  arena_.give(block.at.region, events);
+  block.at.region = {};
+  block.at.arrived = kHappened;
+  block.at.copied_until = kHappened;
+  block.at.place = block.clean() ? Place::host : Place::dropped;
+}
+
+bool Pager::try_drop(PagedBlock& block) {
+  if (!options_.may_drop || block.keeps > 0 || block.changing > 0 || block.maker == kNoStep) return false;
+  std::optional<ReplayRecipe> recipe = recipes_.recipe_for(block);
+  if (!recipe || !recipe->duration) return false;
+  if (*recipe->duration + meter_.estimate(Engine::in, recipe->bytes_away) > copy_cost(block)) return false;
+  if (!recipes_.drop(block, std::move(*recipe))) return false;
+  ++statistics_.drops;
+  return true;
+}
+
+bool Pager::evict(PagedBlock& block) {
+  assert(block.resident() && block.pins == 0 && "only what is there and unpinned can leave");
+  if (block.clean())
+    ++statistics_.clean_evictions;
+  else if (!try_drop(block) && !start_copy_out(block))
+    return false;
+  ++statistics_.evictions;
+  leave_region(block);
+  return true;
+}
+
+void Pager::release(PagedBlock& block) {
+  if (block.resident()) leave_region(block);
+  give_host_copy(block);
+  block.at = {};
+}
+
+void Pager::adopt(PagedBlock& target, PagedBlock& temporary) {
+  assert(target.dropped() && temporary.has_bytes() && "only a dropped block takes over what another has");
+  target.at = std::exchange(temporary.at, {});
+  if (target.resident()) residents_[target.at.region.offset] = &target;
+  touch(target);
+}
+
+void Pager::copy_within(PagedBlock& to, const PagedBlock& from) {
+  copy(Engine::compute, data(to), data(from), from.bytes);
+  compute_advanced();
+}
+
+void Pager::copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) {
+  if (bytes == 0) return;
+  try {
+    backend_.copy(engine, to, from, bytes);
+  } catch (const BackendError&) {
+    ++statistics_.copy_retries;
+    backend_.copy(engine, to, from, bytes);
+  }
+}
+
+Event Pager::timed_copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) {
+  const Event start = backend_.record(engine);
+  copy(engine, to, from, bytes);
+  const Event end = backend_.record(engine);
+  last_copy_[static_cast<std::size_t>(engine)] = end;
+  meter_.update(backend_);
+  meter_.add(engine, start, end, bytes);
+  return end;
+}
+
+}  // namespace ebb

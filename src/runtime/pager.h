@@ -1,0 +1,122 @@
+// Where blocks are. The pager gives them device memory, moves them to the host and back, and drops them; it
+// orders all of that by events, so that the host thread waits for nothing that an engine could wait for. Whom
+// to move is decided in victims.h.
+//
+// A block that leaves gives its region to the arena at once, with the event of its copy; whoever gets the
+// region waits for that event. A block on its way back is resident at once; compute waits for its arrival at
+// `begin_use`. A failed copy is tried once more, then BackendError passes and every block is where it was.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/block.h"
+#include "runtime/link_meter.h"
+#include "runtime/recipe.h"
+#include "runtime/statistics.h"
+#include "runtime/victims.h"
+
+namespace ebb {
+
+struct PagerOptions {
+  Bytes limit = 0;
+  HostStoreOptions host = {};
+  Bytes smallest_managed = 64 * kKiB;  // smaller blocks lie together and move only if nothing else helps
+  bool may_move = true;                // false: nothing leaves (observe mode)
+  bool may_drop = false;
+};
+
+class Pager {
+ public:
+  // REQUIRES: all outlive the pager. Reserves the limit.
+  Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes, DeviceStatistics& statistics);
+  ~Pager();  // waits for the copies under way: the memory they use is about to go
+  Pager(const Pager&) = delete;
+  Pager& operator=(const Pager&) = delete;
+
+  // Gives a block without bytes a region that compute may use, evicting others if there is no room. false:
+  // not possible.
+  [[nodiscard]] bool place(PagedBlock& block);
+  // Starts the return of a block that is on the host. false: no room.
+  [[nodiscard]] bool bring_in(PagedBlock& block) { return bring_in(block, Fit::best); }
+  // Compute may use the bytes from here on. REQUIRES: resident and pinned.
+  void begin_use(PagedBlock& block, bool writes);
+  // New bytes: a host copy is stale. REQUIRES: resident.
+  void content_changed(PagedBlock& block);
+  // Copies out and stays; from then on the block is clean. false: the host has no room. REQUIRES: resident.
+  [[nodiscard]] bool start_copy_out(PagedBlock& block);
+  // Undoes changes of a clean block since it was copied out, before `content_changed`. REQUIRES: resident and
+  // clean.
+  void restore(PagedBlock& block);
+  // Takes a resident, unpinned block away: clean, dropped, or copied out. false: there is no way.
+  [[nodiscard]] bool evict(PagedBlock& block);
+  // Gives back all the block has.
+  void release(PagedBlock& block);
+  // The dropped `target` gets what `temporary` has.
+  void adopt(PagedBlock& target, PagedBlock& temporary);
+
+  // Makes one hole of that size, evicting others. false: pinned blocks or the host leave no way.
+  [[nodiscard]] bool make_hole(Bytes bytes);
+  // The last resort: all that is not pinned leaves, and the operands — pinned once, by the caller — move to
+  // the low end. An operand may be on the host afterwards.
+  void compact(std::span<PagedBlock* const> operands);
+  // Copies bytes between two resident blocks on compute. REQUIRES: the same size, begin_use of both.
+  void copy_within(PagedBlock& to, const PagedBlock& from);
+
+  // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
+  Event compute_mark();
+  void compute_advanced() { mark_is_current_ = false; }
+  void op_began() { ++now_; }
+  void touch(PagedBlock& block) { block.last_use = now_; }
+
+  BlockState state(const PagedBlock& block);
+  std::byte* data(const PagedBlock& block) const { return device_ + block.at.region.offset; }
+  Bytes capacity() const { return arena_.capacity(); }
+  bool may_move() const { return options_.may_move; }
+  Bytes largest_hole() const { return arena_.largest_hole(); }
+  std::string describe() const;  // limit, use, pins and holes, for messages
+  void fill(DeviceStatistics& statistics) const;
+
+ private:
+  enum class Fit : char { best, lowest };
+  std::optional<Region> find_region(const PagedBlock& block, Engine engine, Fit fit);
+  bool bring_in(PagedBlock& block, Fit fit);
+  std::optional<PieceWindow> choose_window(Bytes need, bool small_too);
+  std::optional<Bytes> clear_window(Bytes need);
+  double cost_of_evicting(const PagedBlock& block, bool small_too) const;
+  Nanoseconds copy_cost(const PagedBlock& block) const;
+  bool try_drop(PagedBlock& block);
+  void leave_region(PagedBlock& block);
+  void give_host_copy(PagedBlock& block);
+  std::optional<HostPlace> take_host_place(Bytes bytes);
+  bool copy_low(PagedBlock& block);
+  void move_low(PagedBlock& block);
+  void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
+  Event timed_copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
+  void settle_in(PagedBlock& block, const Region& region);
+  bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
+
+  Backend& backend_;
+  PagerOptions options_;
+  RecipeBook& recipes_;
+  DeviceStatistics& statistics_;
+  Arena arena_;
+  HostStore host_;
+  LinkMeter meter_;
+  std::byte* device_;
+  std::map<Bytes, PagedBlock*> residents_;  // by offset
+  std::int64_t now_ = 0;                    // ops so far
+  Event mark_ = kHappened;
+  bool mark_is_current_ = false;
+  Event last_copy_[kEngines] = {};
+
+  // Kept between calls so that they allocate nothing in the long run.
+  std::vector<Event> waits_;
+  std::vector<ArenaPiece> pieces_;
+  std::vector<PagedBlock*> piece_blocks_;  // nullptr for a hole
+  std::unordered_set<Handle> refused_;     // by the host, while a window is cleared
+};
+
+}  // namespace ebb

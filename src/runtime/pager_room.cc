@@ -1,0 +1,180 @@
+// The pager's search for room: windows, holes and compaction.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+#include "runtime/pager.h"
+
+namespace ebb {
+
+std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine, Fit fit) {
+  arena_.forget(backend_);
+  waits_.clear();
+  std::optional<Region> region = fit == Fit::lowest ? arena_.take_lowest(block.bytes, waits_)
+                                 : managed(block)   ? arena_.take(block.bytes, waits_)
+                                                    : arena_.take_highest(block.bytes, waits_);
+  if (!region) {
+    const std::optional<Bytes> offset = clear_window(block.bytes);
+    if (!offset) return std::nullopt;
+    waits_.clear();
+    region = arena_.take_at(*offset, block.bytes, waits_);
+    assert(region && "a cleared window is not free");
+  }
+  try {
+    for (const Event event : waits_) backend_.wait(engine, event);
+  } catch (...) {
+    arena_.give(*region, waits_);
+    throw;
+  }
+  if (engine == Engine::compute && !waits_.empty()) compute_advanced();
+  return region;
+}
+
+Nanoseconds Pager::copy_cost(const PagedBlock& block) const {
+  return (block.clean() ? 0 : meter_.estimate(Engine::out, block.bytes)) +
+         meter_.estimate(Engine::in, block.bytes);
+}
+
+double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
+  if (block.pins > 0 || (!small_too && !managed(block)) || refused_.contains(block.handle)) return kImmovable;
+  Victim victim{.copy_out = block.clean() ? 0 : meter_.estimate(Engine::out, block.bytes),
+                .copy_in = meter_.estimate(Engine::in, block.bytes),
+                .idle_ops = now_ - block.last_use};
+  if (options_.may_drop && block.keeps == 0 && !block.clean()) victim.remake = recipes_.maker_duration(block);
+  return cost_of(victim);
+}
+
+std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too) {
+  pieces_.clear();
+  piece_blocks_.clear();
+  auto hole = arena_.holes().begin();
+  const auto add_holes_before = [&](Bytes offset) {
+    for (; hole != arena_.holes().end() && hole->first < offset; ++hole) {
+      pieces_.push_back({hole->first, hole->second, 0});
+      piece_blocks_.push_back(nullptr);
+    }
+  };
+  for (const auto& [offset, block] : residents_) {
+    add_holes_before(offset);
+    pieces_.push_back({offset, block->at.region.bytes, cost_of_evicting(*block, small_too)});
+    piece_blocks_.push_back(block);
+  }
+  add_holes_before(arena_.capacity());
+  return cheapest_window(pieces_, need);
+}
+
+std::optional<Bytes> Pager::clear_window(Bytes bytes) {
+  const Bytes need = Arena::rounded(bytes);
+  if (!options_.may_move || need > arena_.capacity()) return std::nullopt;
+  meter_.update(backend_);
+  refused_.clear();
+  for (;;) {
+    std::optional<PieceWindow> window = choose_window(need, false);
+    if (!window) window = choose_window(need, true);
+    if (!window) return std::nullopt;
+    bool cleared = true;
+    for (std::size_t i = window->first; i < window->last && cleared; ++i)
+      if (piece_blocks_[i] && !evict(*piece_blocks_[i])) {
+        refused_.insert(piece_blocks_[i]->handle);
+        cleared = false;
+      }
+    if (cleared) return pieces_[window->first].offset;
+  }
+}
+
+bool Pager::make_hole(Bytes bytes) {
+  if (bytes <= 0 || arena_.largest_hole() >= Arena::rounded(bytes)) return true;
+  return clear_window(bytes).has_value();
+}
+
+bool Pager::copy_low(PagedBlock& block) {
+  begin_use(block, true);
+  waits_.clear();
+  const std::optional<Region> region = arena_.take_lowest(block.bytes, waits_);
+  if (!region) return false;
+  if (region->offset > block.at.region.offset) {
+    arena_.give(*region, waits_);
+    return false;
+  }
+  try {
+    for (const Event event : waits_) backend_.wait(Engine::compute, event);
+    copy(Engine::compute, device_ + region->offset, data(block), block.bytes);
+    compute_advanced();
+  } catch (...) {
+    arena_.give(*region, backend_.record(Engine::compute));
+    throw;
+  }
+  residents_.erase(block.at.region.offset);
+  arena_.give(block.at.region, compute_mark());
+  settle_in(block, *region);
+  return true;
+}
+
+void Pager::move_low(PagedBlock& block) {
+  if (copy_low(block)) return;
+  // A hole just below that is smaller than the block: over the host, the block can slide into it.
+  const auto above = arena_.holes().lower_bound(block.at.region.offset);
+  if (above == arena_.holes().begin()) return;
+  const auto [hole_offset, hole_bytes] = *std::prev(above);
+  if (hole_offset + hole_bytes != block.at.region.offset) return;
+  struct LiftedPin {
+    PagedBlock& block;
+    explicit LiftedPin(PagedBlock& b) : block(b) { --block.pins; }
+    ~LiftedPin() { ++block.pins; }
+  };
+  const BlockHold keep(block, &PagedBlock::keeps);
+  const LiftedPin lifted(block);
+  if (evict(block)) std::ignore = bring_in(block, Fit::lowest);
+}
+
+void Pager::compact(std::span<PagedBlock* const> operands) {
+  if (!options_.may_move) return;
+  ++statistics_.compactions;
+  std::vector<PagedBlock*> leaving;
+  for (const auto& [offset, block] : residents_)
+    if (block->pins == 0) leaving.push_back(block);
+  for (PagedBlock* block : leaving) std::ignore = evict(*block);
+
+  std::vector<PagedBlock*> moving;
+  for (PagedBlock* block : operands)
+    if (block->resident() && block->pins == 1) moving.push_back(block);
+  const auto by_offset = [](const PagedBlock* a, const PagedBlock* b) {
+    return a->at.region.offset < b->at.region.offset;
+  };
+  std::sort(moving.begin(), moving.end(), by_offset);
+  for (PagedBlock* block : moving) move_low(*block);
+}
+
+std::string Pager::describe() const {
+  Bytes pinned = 0;
+  int pinned_blocks = 0;
+  for (const auto& [offset, block] : residents_)
+    if (block->pins > 0) pinned += block->at.region.bytes, ++pinned_blocks;
+  std::string text =
+      fmt::format("limit {} bytes, {} in use, {} of them pinned in {} blocks, largest hole {}",
+                  arena_.capacity(), arena_.in_use(), pinned, pinned_blocks, arena_.largest_hole());
+  if (!refused_.empty()) text += "; " + host_.refusal();
+  return text;
+}
+
+void Pager::fill(DeviceStatistics& statistics) const {
+  statistics.arena_in_use = arena_.in_use();
+  statistics.arena_high_water = arena_.high_water();
+  statistics.host_in_use = host_.in_use();
+  statistics.host_high_water = host_.high_water();
+  statistics.host_reserved = host_.reserved();
+}
+
+BlockState Pager::state(const PagedBlock& block) {
+  if (block.freed) return BlockState::dead;
+  if (block.dropped()) return BlockState::dropped;
+  if (block.resident()) {
+    const bool here = block.at.arrived == kHappened || backend_.happened(block.at.arrived);
+    return here ? BlockState::resident : BlockState::returning;
+  }
+  return backend_.happened(block.at.host->valid_from) ? BlockState::on_host : BlockState::leaving;
+}
+
+}  // namespace ebb

@@ -1,0 +1,121 @@
+// How the content of blocks came about, so that it can be made again: the last op instances that may be
+// replayed, and for each dropped block the steps and the blocks ("leaves") its replay needs. Ids only:
+// nothing here keeps a block alive.
+//
+// Held at all times: every dropped block has a recipe, the recipe's steps are there, and its leaves exist,
+// are not dropped themselves and hold the version the steps read. Whoever is about to break that — frees or
+// overwrites a leaf, drops one, lets a step expire — first calls `detach` or `expiring`, and remakes or keeps
+// what these name (docs/notes/runtime.md).
+#pragma once
+
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/block.h"
+
+namespace ebb {
+
+struct StepInput {
+  Handle block = 0;
+  std::int64_t version = 0;
+  StepId maker = kNoStep;  // of that version
+};
+
+struct StepOutput {
+  Handle block = 0;
+  Bytes bytes = 0;
+  std::int64_t version = 0;  // after the op
+  bool in_place = false;     // made by changing the version before it, which is also an input
+  bool birth = false;        // malloc'd in the op
+};
+
+// A block by handle and size.
+struct SizedHandle {
+  Handle block = 0;
+  Bytes bytes = 0;
+};
+
+// One executed op.
+struct Step {
+  std::string name;
+  ExecFunction function;
+  std::uint64_t seed = 0;
+  std::vector<StepInput> inputs;
+  std::vector<StepOutput> outputs;
+  std::vector<SizedHandle> births;  // in malloc order, those freed in the op too
+  std::vector<SizedHandle> side_effects;
+  Bytes inside_peak = 0;                     // of the memory malloc'd in the op
+  std::optional<Nanoseconds> duration = {};  // unknown until its events have happened
+  std::set<Handle> dependents = {};          // dropped blocks whose recipe has it
+};
+
+struct ReplayRecipe {
+  std::vector<StepId> steps;   // in order of execution
+  std::vector<Handle> leaves;  // what the steps read and do not make
+  Bytes bytes_away = 0;        // of leaves on the host
+  std::optional<Nanoseconds> duration = {};
+};
+
+struct RecipeOptions {
+  std::size_t most_steps = 65'536;  // op instances that are remembered
+  std::size_t longest_recipe = 64;  // steps a block may be dropped for
+};
+
+class RecipeBook {
+ public:
+  // REQUIRES: the table outlives the book.
+  RecipeBook(BlockTable& table, const RecipeOptions& options) : table_(table), options_(options) {}
+
+  StepId record(Step step);
+  const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id - first_)]; }
+  void set_duration(StepId id, Nanoseconds duration);
+  // Of the op that made the block's content: at least what a replay takes. Nothing if it cannot be replayed.
+  std::optional<Nanoseconds> maker_duration(const PagedBlock& block) const;
+
+  // A recipe for a block that is not dropped, within the longest allowed; nothing if there is none.
+  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block) const;
+  // The block is dropped from now on: REQUIRES that the caller takes its bytes away. Returns false if it must
+  // not be, because a dropped block needs its content and has no other recipe.
+  bool drop(PagedBlock& block, ReplayRecipe recipe);
+  // What brings the dropped block back as things are now: at most its recipe.
+  ReplayRecipe recipe_of(const PagedBlock& block) const;
+  // The dropped block is back, or nobody wants it any more.
+  void forget(Handle block);
+
+  // Makes recipes that read the block's content do without it; those for which there is no other way are
+  // returned.
+  std::vector<Handle> detach(PagedBlock& block);
+  bool needed(Handle block) const { return dependents_.contains(block); }
+  // Blocks that were leaves of a recipe since the last call and are no longer needed by any.
+  std::vector<Handle> take_released() { return std::exchange(released_, {}); }
+
+  // Is the book full? Then the oldest step may be forgotten once nobody depends on it: `expiring` finds other
+  // recipes and returns those for which there is none.
+  bool full() const { return steps_.size() > options_.most_steps; }
+  std::vector<Handle> expiring();
+  void expire_oldest();
+
+  std::size_t steps() const { return steps_.size(); }
+  std::size_t dropped() const { return recipes_.size(); }
+
+ private:
+  enum class Purpose : char { drop, remake };
+  std::optional<ReplayRecipe> find(const PagedBlock& block, Purpose purpose) const;
+  bool available(const StepInput& input, Purpose purpose) const;
+  void enter(Handle block, ReplayRecipe recipe);
+  void leave(Handle block);
+  bool rebase(Handle dropped);
+
+  BlockTable& table_;
+  RecipeOptions options_;
+  StepId first_ = 0;        // the oldest step there is
+  StepId usable_from_ = 0;  // the oldest that a new recipe may have
+  std::deque<Step> steps_;
+  std::unordered_map<Handle, ReplayRecipe> recipes_;         // of dropped blocks
+  std::unordered_map<Handle, std::set<Handle>> dependents_;  // leaf → dropped blocks
+  std::vector<Handle> released_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,129 @@
+#include "runtime/recorder.h"
+
+#include <algorithm>
+
+#include "trace/trace_file.h"
+
+namespace ebb {
+
+struct Recorder::Storage {
+  Trace trace;
+  TraceBuilder builder{trace};
+  std::vector<Bytes> bytes;  // by id
+};
+
+Recorder::Recorder(std::size_t most_events)
+    : most_events_(std::max<std::size_t>(most_events, 2)),
+      start_(std::chrono::steady_clock::now()),
+      storage_(std::make_unique<Storage>()) {}
+
+Recorder::~Recorder() = default;
+
+const Trace& Recorder::trace() const { return storage_->trace; }
+
+void Recorder::write(const std::string& path) const { write_trace(path, storage_->trace); }
+
+Nanoseconds Recorder::now() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_)
+      .count();
+}
+
+void Recorder::malloc(Handle block, Bytes bytes) {
+  trim();
+  storage_->builder.malloc(next_id_, bytes);
+  storage_->bytes.push_back(bytes);
+  ids_.emplace(block, next_id_++);
+}
+
+void Recorder::free(Handle block) {
+  trim();
+  storage_->builder.free(id_of(block));
+  ids_.erase(block);
+}
+
+std::int64_t Recorder::exec(const RecordedOp& op) {
+  trim();
+  std::vector<MemoryEvent> memory;
+  std::vector<Handle> freed;
+  for (const RecordedMemory& event : op.memory) {
+    if (event.is_malloc) {
+      ids_.emplace(event.block, next_id_++);
+      storage_->bytes.push_back(event.bytes);
+    } else {
+      freed.push_back(event.block);
+    }
+    memory.push_back({.block = id_of(event.block), .bytes = event.bytes, .is_malloc = event.is_malloc});
+  }
+  std::vector<Access> accesses;
+  for (const RecordedAccess& access : op.accesses)
+    accesses.push_back({.block = id_of(access.block),
+                        .reads = access.reads,
+                        .writes = access.writes,
+                        .side_effect = access.side_effect});
+  for (const Handle block : freed) ids_.erase(block);
+  storage_->builder.exec({.name = op.name,
+                          .phase = op.phase,
+                          .replayable = op.replayable,
+                          .random = op.random,
+                          .issue = op.issue,
+                          .workspace = op.workspace,
+                          .accesses = accesses,
+                          .memory = memory});
+  return forgotten_ + static_cast<std::int64_t>(storage_->trace.events.size()) - 1;
+}
+
+void Recorder::set_duration(std::int64_t event, Nanoseconds duration) {
+  if (event < forgotten_) return;
+  const auto index = static_cast<std::size_t>(event - forgotten_);
+  storage_->trace.events[index].duration = std::max<Nanoseconds>(duration, 0);
+}
+
+void Recorder::trim() {
+  const Trace& old = storage_->trace;
+  if (old.events.size() < most_events_) return;
+  const std::size_t cut = old.events.size() / 2;
+
+  // Who was alive at the cut.
+  std::vector<bool> alive(storage_->bytes.size(), false);
+  for (std::size_t i = 0; i < cut; ++i)
+    for (const MemoryEvent& event : old.memory_of(i))
+      alive[static_cast<std::size_t>(event.block)] = event.is_malloc;
+
+  auto fresh = std::make_unique<Storage>();
+  fresh->trace.name = old.name;
+  fresh->trace.unmanaged = old.unmanaged;
+  std::vector<BlockId> new_id(storage_->bytes.size(), -1);
+  const auto rename = [&](BlockId id) {
+    BlockId& renamed = new_id[static_cast<std::size_t>(id)];
+    if (renamed < 0) {
+      renamed = static_cast<BlockId>(fresh->bytes.size());
+      fresh->bytes.push_back(storage_->bytes[static_cast<std::size_t>(id)]);
+    }
+    return renamed;
+  };
+  for (std::size_t id = 0; id < alive.size(); ++id)
+    if (alive[id]) fresh->builder.malloc(rename(static_cast<BlockId>(id)), storage_->bytes[id]);
+  const auto mallocs = static_cast<std::int64_t>(fresh->trace.events.size());
+  for (std::size_t i = cut; i < old.events.size(); ++i) {
+    std::vector<MemoryEvent> memory(old.memory_of(i).begin(), old.memory_of(i).end());
+    for (MemoryEvent& event : memory) event.block = rename(event.block);
+    if (old.events[i].kind == EventKind::malloc) {
+      fresh->builder.malloc(memory[0].block, memory[0].bytes);
+    } else if (old.events[i].kind == EventKind::free) {
+      fresh->builder.free(memory[0].block);
+    } else {
+      std::vector<Access> accesses(old.accesses_of(i).begin(), old.accesses_of(i).end());
+      for (Access& access : accesses) access.block = rename(access.block);
+      ExecEvent event = old.exec_of(i);
+      event.accesses = accesses;
+      event.memory = memory;
+      fresh->builder.exec(event);
+    }
+  }
+  for (auto& [handle, id] : ids_) id = rename(id);
+  next_id_ = static_cast<BlockId>(fresh->bytes.size());
+  forgotten_ += static_cast<std::int64_t>(cut) - mallocs;
+  storage_ = std::move(fresh);
+}
+
+}  // namespace ebb

@@ -1,0 +1,73 @@
+// Writes down what a program does with a Device as a Trace. Bounded: when there are too many events, the
+// older half goes, and what was alive then is malloc'd at the start. (Trace is only declared here:
+// trace/trace.h and backend/backend.h both have an `Event`.)
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/exec.h"
+
+namespace ebb {
+
+struct Trace;
+
+struct RecordedAccess {
+  Handle block = 0;
+  bool reads = false;
+  bool writes = false;
+  bool side_effect = false;
+};
+
+// A malloc or free inside an op.
+struct RecordedMemory {
+  Handle block = 0;
+  Bytes bytes = 0;
+  bool is_malloc = false;
+};
+
+struct RecordedOp {
+  std::string_view name;
+  Phase phase = Phase::unknown;
+  bool replayable = false;
+  bool random = false;
+  Nanoseconds issue = 0;  // by Recorder::now
+  Bytes workspace = 0;
+  std::span<const RecordedAccess> accesses = {};
+  std::span<const RecordedMemory> memory = {};
+};
+
+class Recorder {
+ public:
+  explicit Recorder(std::size_t most_events);
+  ~Recorder();
+
+  Nanoseconds now() const;  // since recording began
+  void malloc(Handle block, Bytes bytes);
+  void free(Handle block);
+  // Returns the event's number, for set_duration.
+  std::int64_t exec(const RecordedOp& op);
+  void set_duration(std::int64_t event, Nanoseconds duration);
+
+  const Trace& trace() const;
+  void write(const std::string& path) const;
+
+ private:
+  struct Storage;  // the trace and its builder
+  BlockId id_of(Handle block) const { return ids_.at(block); }
+  void trim();
+
+  std::size_t most_events_;
+  std::chrono::steady_clock::time_point start_;
+  std::unique_ptr<Storage> storage_;
+  std::unordered_map<Handle, BlockId> ids_;  // of blocks that live
+  BlockId next_id_ = 0;
+  std::int64_t forgotten_ = 0;  // how far event numbers are ahead of the trace's indices
+};
+
+}  // namespace ebb

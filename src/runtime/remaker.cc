@@ -1,0 +1,46 @@
+#include "runtime/remaker.h"
+
+#include "runtime/out_of_memory.h"
+#include "runtime/replay.h"
+
+namespace ebb {
+
+void Remaker::remake(PagedBlock& block) {
+  {
+    Replay replay(parts_, parts_.recipes.recipe_of(block));
+    replay.run();
+  }
+  parts_.lifetimes.reap_released();
+}
+
+void Remaker::bring_back(std::span<const Handle> stranded, std::vector<BlockHold>& holds) {
+  for (const Handle handle : stranded) holds.emplace_back(*parts_.table.find(handle), &PagedBlock::keeps);
+  for (const Handle handle : stranded) {
+    PagedBlock* block = parts_.table.find(handle);
+    if (!block->dropped()) continue;
+    remake(*block);
+    ++parts_.statistics.protected_remakes;
+  }
+}
+
+void Remaker::prepare_change(PagedBlock& block, std::vector<BlockHold>& holds) {
+  bring_back(parts_.recipes.detach(block), holds);
+  parts_.lifetimes.reap_released();
+}
+
+void Remaker::expire_steps() {
+  while (parts_.recipes.full()) {
+    std::vector<BlockHold> holds;
+    const std::vector<Handle> stranded = parts_.recipes.expiring();
+    try {
+      bring_back(stranded, holds);
+    } catch (const OutOfMemory&) {
+      return;  // Not now: the step stays, and is asked about again before the next op.
+    }
+    parts_.recipes.expire_oldest();
+    holds.clear();
+    for (const Handle handle : stranded) parts_.lifetimes.reap(handle);
+  }
+}
+
+}  // namespace ebb

@@ -1,0 +1,40 @@
+// Brings dropped blocks back by running the steps of their recipes again, in order of execution
+// (docs/notes/runtime.md).
+#pragma once
+
+#include "runtime/lifetimes.h"
+#include "runtime/op_frame.h"
+
+namespace ebb {
+
+// What the parts of a Device that run functions share.
+struct RuntimeParts {
+  BlockTable& table;
+  Pager& pager;
+  RecipeBook& recipes;
+  Lifetimes& lifetimes;
+  DeviceStatistics& statistics;
+  FrameSlot& frame;
+};
+
+class Remaker {
+ public:
+  explicit Remaker(const RuntimeParts& parts) : parts_(parts) {}
+
+  // REQUIRES: dropped. Also brings back other dropped blocks whose content the replay passes. If a function
+  // throws, or memory does not suffice (OutOfMemory), the block stays dropped.
+  void remake(PagedBlock& block);
+  // Call before the content of a block changes: recipes that read it find another way, or their blocks come
+  // back, held by `holds` against being dropped again. REQUIRES: the block is marked as changing until it has
+  // changed.
+  void prepare_change(PagedBlock& block, std::vector<BlockHold>& holds);
+  // Forgets the oldest steps while there are too many.
+  void expire_steps();
+
+ private:
+  void bring_back(std::span<const Handle> stranded, std::vector<BlockHold>& holds);
+
+  RuntimeParts parts_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,120 @@
+#include "runtime/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backend/null/null_backend.h"
+
+namespace ebb {
+namespace {
+
+using Waits = std::vector<Event>;
+
+TEST(Arena, TakesTheSmallestHoleThatFitsAtItsLowEnd) {
+  Arena arena(8 * 512);
+  Waits waits;
+  const Region a = *arena.take(1024, waits);
+  const Region b = *arena.take(512, waits);
+  const Region c = *arena.take(512, waits);
+  arena.give(a, kHappened);
+  arena.give(c, kHappened);
+  EXPECT_EQ(arena.take(600, waits), a) << "the hole of 1024, not the one at the end";
+  EXPECT_EQ(b.offset, 1024);
+}
+
+TEST(Arena, RoundsSizesUpAndServesZeroBytes) {
+  Arena arena(1024);
+  Waits waits;
+  EXPECT_EQ(arena.take(0, waits)->bytes, 512);
+  EXPECT_EQ(arena.take(1, waits)->bytes, 512);
+  EXPECT_FALSE(arena.take(1, waits));
+}
+
+TEST(Arena, HandsMemoryOnWithTheEventsThatFreeIt) {
+  Arena arena(1024);
+  Waits waits;
+  const Region a = *arena.take(1024, waits);
+  const Event events[] = {7, kHappened, 9};
+  arena.give(a, events);
+  ASSERT_TRUE(arena.take(512, waits));
+  EXPECT_EQ(waits, (Waits{7, 9}));
+  waits.clear();
+  ASSERT_TRUE(arena.take(512, waits));
+  EXPECT_EQ(waits, (Waits{7, 9})) << "a piece that was partly taken is still pending";
+}
+
+TEST(Arena, JoinsHolesOnBothSides) {
+  Arena arena(3 * 512);
+  Waits waits;
+  const Region a = *arena.take(512, waits);
+  const Region b = *arena.take(512, waits);
+  const Region c = *arena.take(512, waits);
+  arena.give(a, kHappened);
+  arena.give(c, kHappened);
+  EXPECT_EQ(arena.largest_hole(), 512);
+  arena.give(b, kHappened);
+  EXPECT_EQ(arena.largest_hole(), 3 * 512);
+  EXPECT_EQ(arena.in_use(), 0);
+  EXPECT_EQ(arena.high_water(), 3 * 512);
+}
+
+TEST(Arena, PutsSmallPiecesAtTheHighEndAndCompactedOnesAtTheLow) {
+  Arena arena(10 * 512);
+  Waits waits;
+  EXPECT_EQ(arena.take_highest(512, waits)->offset, 9 * 512);
+  EXPECT_EQ(arena.take_lowest(512, waits)->offset, 0);
+  EXPECT_EQ(arena.take_at(4 * 512, 512, waits)->offset, 4 * 512);
+  EXPECT_FALSE(arena.take_at(4 * 512, 512, waits));
+  EXPECT_EQ(arena.take_lowest(4 * 512, waits)->offset, 5 * 512) << "the lowest hole is too small";
+}
+
+TEST(Arena, ForgetsEventsThatHappened) {
+  NullBackend backend;
+  Arena arena(64 * 512);
+  Waits waits;
+  std::vector<Region> regions;
+  for (int i = 0; i < 64; ++i) regions.push_back(*arena.take(512, waits));
+  for (const Region& region : regions) arena.give(region, backend.record(Engine::compute));
+  EXPECT_EQ(arena.pending(), 64u);
+  arena.forget(backend);
+  EXPECT_EQ(arena.pending(), 0u);
+}
+
+TEST(Arena, NeverHandsOutAByteTwice) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    std::mt19937_64 random(seed);
+    Arena arena(static_cast<Bytes>(random() % 100'000));
+    Waits waits;
+    std::map<Bytes, Region> taken;
+    Bytes bytes = 0;
+    for (int i = 0; i < 500; ++i) {
+      if (!taken.empty() && random() % 2) {
+        const auto it = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
+        arena.give(it->second, kHappened);
+        bytes -= it->second.bytes;
+        taken.erase(it);
+        continue;
+      }
+      const Bytes size = static_cast<Bytes>(random() % 9000);
+      const std::uint64_t how = random() % 3;
+      const auto region = how == 0   ? arena.take(size, waits)
+                          : how == 1 ? arena.take_lowest(size, waits)
+                                     : arena.take_highest(size, waits);
+      if (!region) {
+        EXPECT_LT(arena.largest_hole(), Arena::rounded(size));
+        continue;
+      }
+      const auto next = taken.lower_bound(region->offset);
+      ASSERT_TRUE(next == taken.end() || region->end() <= next->second.offset);
+      ASSERT_TRUE(next == taken.begin() || std::prev(next)->second.end() <= region->offset);
+      ASSERT_LE(region->end(), arena.capacity());
+      bytes += region->bytes;
+      taken.emplace(region->offset, *region);
+    }
+    EXPECT_EQ(arena.in_use(), bytes) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace ebb
