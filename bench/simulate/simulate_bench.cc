@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <random>
 #include <string>
 
 #include "machine/presets.h"
@@ -14,8 +15,8 @@
 namespace ebb {
 namespace {
 
-// Moves gaps across the peak, largest first, every second one by recomputation where that is possible, until
-// the limit of half the peak holds.
+// Moves gaps across the peak, in random order, every second one by recomputation where that is possible,
+// until the limit of half the peak holds.
 struct Case {
   Program program;
   Gaps gaps;
@@ -31,9 +32,7 @@ struct Case {
     std::vector<GapId> order;
     for (GapId g = 0; g < gaps.count(); ++g)
       if (gaps[g].from < peak && gaps[g].to > peak) order.push_back(g);
-    std::stable_sort(order.begin(), order.end(), [&](GapId a, GapId b) {
-      return program.block(gaps[a].block).bytes > program.block(gaps[b].block).bytes;
-    });
+    std::shuffle(order.begin(), order.end(), std::mt19937(1));
     plan = Plan::keep_all(gaps);
     Lowerer lowerer(program, gaps);
     for (std::size_t i = 0; i < order.size() && lowerer.lower(plan, limit, lowered); ++i) {

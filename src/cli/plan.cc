@@ -16,7 +16,8 @@
 namespace ebb::cli {
 namespace {
 
-constexpr double kBoundSeconds = 2;  // a bound stopped then still holds, and is said to be a bound
+constexpr OpIndex kCheapBound = 20'000;  // ops; `ebb bound` does larger ones
+constexpr double kBoundSeconds = 2;      // a bound stopped then still holds, and is said to be a bound
 
 struct Options {
   TraceOptions trace;
@@ -51,7 +52,7 @@ Answer run(const Options& options) {
   const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
   const JudgedPlan judged = search(problem, options);
   PlanResult result{options.trace.path, options.planner_name, options.output, problem, judged};
-  if (!options.no_bound && (options.json || !judged.infeasible))
+  if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
     result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
   Answer answer = answer_for(result, options.json);
   if (!judged.infeasible && !options.output.empty())
@@ -78,7 +79,7 @@ Command add_plan(CLI::App& tool) {
       ->type_name("FILE");
   add_planner_options(*command, options->planner);
   command->add_flag("--no-bound", options->no_bound,
-                    "Do not compute how close to the best possible the plan is");
+                    "Do not compute how close to the best possible the plan is (nor above 20000 ops)");
   command->add_flag("--json", options->json, "JSON instead of a table; bytes and nanoseconds");
   command->footer(
       "Exit code 1: the planner found no plan that keeps the limit; no file is written\n"

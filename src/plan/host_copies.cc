@@ -5,28 +5,32 @@
 namespace ebb {
 
 HostCopies::HostCopies(const Program& program, const Gaps& gaps) : program_(program), gaps_(gaps) {
-  const OpIndex n = program.op_count();
   last_write_.assign(static_cast<std::size_t>(gaps.count()), kNeverWritten);
-  for (GapId g = 0; g < gaps.count(); ++g) {
-    const Gap& gap = gaps[g];
-    const Block& block = program.block(gap.block);
-    OpIndex& last = last_write_[static_cast<std::size_t>(g)];
-    OpIndex latest = kNeverWritten;  // in the iteration before, seen from the gap
-    for (const BlockAccess& access : program.accesses(gap.block)) {
-      if (!access.writes) continue;
-      if (access.op <= gap.from)
-        last = access.op;
-      else if (block.lifetime != Lifetime::wrapping || access.op >= block.birth)
-        latest = access.op - n;
-    }
-    // A write before the birth of the instance the gap belongs to is another instance's.
-    const bool old_instance = block.lifetime == Lifetime::wrapping && gap.from <= block.death;
-    if (block.lifetime == Lifetime::wrapping && !old_instance && last != kNeverWritten && last < block.birth)
-      last = kNeverWritten;
-    if (last == kNeverWritten && (block.lifetime == Lifetime::persistent || old_instance)) last = latest;
-    if (last == kNeverWritten && block.lifetime != Lifetime::persistent)
-      last = block.birth - (old_instance ? n : 0);
+  std::vector<OpIndex> writes;
+  for (BlockId b = 0; b < program.block_count(); ++b) {
+    if (gaps.first(b) == gaps.last(b)) continue;
+    writes.clear();
+    for (const BlockAccess& access : program.accesses(b))
+      if (access.writes) writes.push_back(access.op);
+    for (GapId g = gaps.first(b); g < gaps.last(b); ++g)
+      last_write_[static_cast<std::size_t>(g)] = find_last_write(gaps[g], writes);
   }
+}
+
+OpIndex HostCopies::find_last_write(const Gap& gap, const std::vector<OpIndex>& writes) const {
+  const OpIndex n = program_.op_count();
+  const Block& block = program_.block(gap.block);
+  const bool wraps = block.lifetime == Lifetime::wrapping;
+  const bool old_instance = wraps && gap.from <= block.death;  // born in the iteration before
+  // Writes of this instance, in this iteration: from its birth, or from op 0.
+  const OpIndex begin = wraps && !old_instance ? block.birth : 0;
+  const auto after = std::upper_bound(writes.begin(), writes.end(), gap.from);
+  if (after != writes.begin() && *std::prev(after) >= begin) return *std::prev(after);
+  const bool came_before = block.lifetime == Lifetime::persistent || old_instance;
+  if (came_before && after != writes.end() && (!wraps || writes.back() >= block.birth))
+    return writes.back() - n;
+  if (block.lifetime == Lifetime::persistent) return kNeverWritten;
+  return block.birth - (old_instance ? n : 0);
 }
 
 OpIndex HostCopies::local_from(GapId g) const {
@@ -37,16 +41,19 @@ OpIndex HostCopies::local_from(GapId g) const {
 
 bool HostCopies::present_since(const Plan& plan, GapId g, OpIndex op) const {
   const BlockId block = gaps_[g].block;
-  const bool cyclic = program_.block(block).lifetime == Lifetime::persistent;
   const OpIndex shift = local_from(g) - gaps_[g].from;
-  for (GapId other = gaps_.first(block); other < gaps_.last(block); ++other) {
-    if (other == g || plan[other].action == Action::keep) continue;
-    const OpIndex from = local_from(other) - shift;
-    const OpIndex to = from + gaps_[other].to - gaps_[other].from;
-    if (from < gaps_[g].from && to > op) return false;
-    if (cyclic && to - program_.op_count() > op) return false;
-  }
-  return true;
+  // A block's gaps ascend in its own time: going back, the first that ends by `op` is the last to look at.
+  auto present = [&](GapId begin, GapId end, OpIndex back) {
+    for (GapId other = end; other-- > begin;) {
+      const OpIndex to = local_from(other) - shift - back + gaps_[other].to - gaps_[other].from;
+      if (to <= op) break;
+      if (other != g && plan[other].action != Action::keep) return false;
+    }
+    return true;
+  };
+  const bool cyclic = program_.block(block).lifetime == Lifetime::persistent;
+  return present(gaps_.first(block), g, 0) &&
+         (!cyclic || present(gaps_.first(block), gaps_.last(block), program_.op_count()));
 }
 
 void HostCopies::resolve(const Plan& plan, std::vector<Swap>& swaps) const {
@@ -71,42 +78,42 @@ void HostCopies::resolve(const Plan& plan, std::vector<Swap>& swaps) const {
 }
 
 Bytes HostCopies::peak(const std::vector<Swap>& swaps) const {
-  const OpIndex n = program_.op_count();
-  std::vector<Bytes> change(static_cast<std::size_t>(2 * n) + 2, 0);
+  const auto n = static_cast<std::size_t>(program_.op_count());
+  std::vector<Bytes> change(2 * n + 2, 0);
   Bytes always = 0;
-  BlockId counted = -1;
-  for (std::size_t i = 0; i < swaps.size(); ++i) {
-    const Swap& swap = swaps[i];
-    if (last_write(swap.gap) == kNeverWritten) {
-      if (swap.block != counted) always += swap.bytes;
-      counted = swap.block;
+  for (std::size_t first = 0, last = 0; first < swaps.size(); first = last) {
+    while (last < swaps.size() && swaps[last].block == swaps[first].block) ++last;
+    if (last_write(swaps[first].gap) == kNeverWritten) {
+      always += swaps[first].bytes;
       continue;
     }
-    if (swap.clean) continue;  // counted with the copy-out it lives on
-    const OpIndex start = std::max(gaps_[swap.gap].from, swap.out_after);
-    OpIndex end = swap.needed_at;
-    // The clean swaps that follow, in cyclic order, until the next copy-out of the block.
-    std::size_t first = i;
-    std::size_t last = i + 1;
-    while (first > 0 && swaps[first - 1].block == swap.block) --first;
-    while (last < swaps.size() && swaps[last].block == swap.block) ++last;
-    for (std::size_t k = i + 1; k < last + (i - first); ++k) {
-      const bool wrapped = k >= last;
-      const Swap& next = swaps[wrapped ? first + (k - last) : k];
-      if (!next.clean) break;
-      const bool later_iteration = wrapped || gaps_[next.gap].from < gaps_[swap.gap].from;
-      end = std::max(end, next.needed_at + (later_iteration ? n : 0));
+    for (std::size_t i = first; i < last; ++i) {
+      if (swaps[i].clean) continue;  // counted with the copy-out it lives on
+      const OpIndex start = std::max(gaps_[swaps[i].gap].from, swaps[i].out_after);
+      const OpIndex end = std::min(last_return(swaps, i, first, last), start + program_.op_count());
+      change[static_cast<std::size_t>(start)] += swaps[i].bytes;
+      change[static_cast<std::size_t>(end)] -= swaps[i].bytes;
     }
-    change[static_cast<std::size_t>(start)] += swap.bytes;
-    change[static_cast<std::size_t>(std::min(end, start + n))] -= swap.bytes;
   }
-  Bytes peak = 0;
+  std::vector<Bytes> held(2 * n + 1);
   Bytes now = 0;
-  std::vector<Bytes> held(static_cast<std::size_t>(2 * n) + 1);
   for (std::size_t j = 0; j < held.size(); ++j) held[j] = now += change[j];
-  for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j)
-    peak = std::max(peak, held[j] + held[j + static_cast<std::size_t>(n)]);
+  Bytes peak = 0;
+  for (std::size_t j = 0; j < n; ++j) peak = std::max(peak, held[j] + held[j + n]);
   return peak + always;
+}
+
+OpIndex HostCopies::last_return(const std::vector<Swap>& swaps, std::size_t copied, std::size_t first,
+                                std::size_t last) const {
+  OpIndex end = swaps[copied].needed_at;
+  const std::size_t count = last - first;
+  for (std::size_t k = 1; k < count; ++k) {
+    const Swap& next = swaps[first + (copied - first + k) % count];
+    if (!next.clean) break;
+    const bool later_iteration = gaps_[next.gap].from < gaps_[swaps[copied].gap].from;
+    end = std::max(end, next.needed_at + (later_iteration ? program_.op_count() : 0));
+  }
+  return end;
 }
 
 }  // namespace ebb

@@ -27,6 +27,11 @@ class HostCopies {
  private:
   // A gap's `from` in its block's own time, so that a block's gaps ascend.
   OpIndex local_from(GapId g) const;
+  OpIndex find_last_write(const Gap& gap, const std::vector<OpIndex>& writes) const;
+  // Where the host copy of a swap is last needed, by itself or by the clean swaps that follow it in cyclic
+  // order. [first, last) are the swaps of its block.
+  OpIndex last_return(const std::vector<Swap>& swaps, std::size_t copied, std::size_t first,
+                      std::size_t last) const;
 
   const Program& program_;
   const Gaps& gaps_;

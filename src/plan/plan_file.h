@@ -2,10 +2,10 @@
 // docs/plan-format.md has every field.
 //
 //   {"format": "ebb-plan", "version": 1,
-//    "program": {"name": "resnet50", "ops": 891, "fingerprint": "93ab…"}, "limit_bytes": …, "machine": {…}, …
+//    "program": {"name": "resnet50", "ops": 891, "fingerprint": "b6af…"}, "limit_bytes": …, "machine": {…}, …
 //    "decisions": [
-//     {"block":14,"from":7,"to":640,"kind":"between","action":"swap","out_after":7,"in_from":611},
-//     {"block":20,"from":9,"to":633,"kind":"between","action":"recompute","stays":[]}]}
+//     {"block":14,"from":7,"to":401,"kind":"between","action":"swap","out_after":57,"in_from":401},
+//     {"block":34,"from":15,"to":395,"kind":"between","action":"recompute","stays":[]}]}
 #pragma once
 
 #include <cstdint>

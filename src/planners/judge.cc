@@ -15,6 +15,7 @@ JudgedPlan judge(const PlanningProblem& problem, const Plan& plan) {
   judged.step = simulator.run(judged.lowered, problem.limit, judged.timeline, judged.schedule);
   judged.infeasible = judged.step.infeasible;
   if (judged.infeasible) return judged;
+  if (judged.schedule.commands.empty()) return judged;  // no steady order to check
   judged.violations = validate(problem.program, problem.gaps, judged.lowered, judged.schedule, problem.limit);
   return judged;
 }

@@ -35,7 +35,8 @@ struct PlannerOptions {
   int threads = 1;
   bool allow_swap = true;
   bool allow_recompute = true;
-  std::function<void(const PlanningProgress&)> progress = nullptr;  // called now and then, from the calling thread
+  std::function<void(const PlanningProgress&)> progress =
+      nullptr;  // called now and then, from the calling thread
 };
 
 struct PlanningResult {

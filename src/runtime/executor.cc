@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <tuple>
 
 #include "runtime/operands.h"
@@ -94,9 +95,6 @@ bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timin
 
 void Executor::undo(OpCall& call) {
   parts_.pager.compute_advanced();
-  call.pins.clear();
-  for (Operand& operand : call.operands)
-    if (std::exchange(operand.exposed, false)) restore(*operand.block);
   for (const Birth& birth : call.births) {
     if (!birth.block) continue;
     --birth.block->pins;
@@ -110,6 +108,18 @@ void Executor::undo(OpCall& call) {
   call.inside = call.inside_peak = 0;
   call.abandoned = false;
   call.may_abandon = false;
+  call.pins.clear();
+  // All of them, even if one fails: what is exposed no longer is what the host says it is.
+  std::exception_ptr failure;
+  for (Operand& operand : call.operands) {
+    if (!std::exchange(operand.exposed, false)) continue;
+    try {
+      restore(*operand.block);
+    } catch (const BackendError&) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void Executor::restore(PagedBlock& block) {

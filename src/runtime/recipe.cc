@@ -19,15 +19,14 @@ std::optional<Nanoseconds> RecipeBook::maker_duration(const PagedBlock& block) c
   return block.maker < first_ ? std::nullopt : step(block.maker).duration;
 }
 
-bool RecipeBook::available(const StepInput& input, Purpose purpose) const {
+bool RecipeBook::available(const StepInput& input, std::span<const Handle> trusted) const {
   const PagedBlock* block = table_.find(input.block);
-  return block && block->version == input.version && block->has_bytes() &&
-         (purpose == Purpose::remake || block->changing == 0);
+  if (!block || block->version != input.version || !block->has_bytes()) return false;
+  return block->changing == 0 || std::find(trusted.begin(), trusted.end(), input.block) != trusted.end();
 }
 
-std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, Purpose purpose) const {
-  const bool bounded = purpose == Purpose::drop;
-  const StepId oldest = bounded ? usable_from_ : first_;
+std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, std::span<const Handle> trusted,
+                                             StepId oldest, std::size_t most_steps) const {
   ReplayRecipe recipe;
   std::unordered_set<StepId> chosen;
   std::unordered_set<Handle> leaves;
@@ -36,7 +35,7 @@ std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, Purpose p
     if (maker < oldest) return false;
     if (!chosen.insert(maker).second) return true;
     open.push_back(maker);
-    return !bounded || chosen.size() <= options_.longest_recipe;
+    return chosen.size() <= most_steps;
   };
   if (!require(target.maker)) return std::nullopt;
   Nanoseconds duration = 0;
@@ -48,7 +47,7 @@ std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, Purpose p
     duration += next.duration.value_or(0);
     for (const StepInput& input : next.inputs) {
       const bool is_target = input.block == target.handle && input.version == target.version;
-      if (!is_target && available(input, purpose)) {
+      if (!is_target && available(input, trusted)) {
         if (!leaves.insert(input.block).second) continue;
         recipe.leaves.push_back(input.block);
         const PagedBlock& leaf = *table_.find(input.block);
@@ -65,11 +64,12 @@ std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, Purpose p
 }
 
 std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block) const {
-  return find(block, Purpose::drop);
+  return find(block, {}, usable_from_, options_.longest_recipe);
 }
 
 ReplayRecipe RecipeBook::recipe_of(const PagedBlock& block) const {
-  std::optional<ReplayRecipe> recipe = find(block, Purpose::remake);
+  const ReplayRecipe& entered = recipes_.at(block.handle);
+  std::optional<ReplayRecipe> recipe = find(block, entered.leaves, first_, entered.steps.size());
   assert(recipe && "a dropped block lost its recipe");
   return std::move(*recipe);
 }
@@ -96,7 +96,7 @@ void RecipeBook::leave(Handle block) {
 }
 
 bool RecipeBook::rebase(Handle dropped) {
-  std::optional<ReplayRecipe> recipe = find(*table_.find(dropped), Purpose::drop);
+  std::optional<ReplayRecipe> recipe = recipe_for(*table_.find(dropped));
   if (!recipe) return false;
   leave(dropped);
   enter(dropped, std::move(*recipe));

@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,9 @@ class RecipeBook {
   // The block is dropped from now on: REQUIRES that the caller takes its bytes away. Returns false if it must
   // not be, because a dropped block needs its content and has no other recipe.
   bool drop(PagedBlock& block, ReplayRecipe recipe);
-  // What brings the dropped block back as things are now: at most its recipe.
+  // What brings the dropped block back as things are now: its recipe, or the part of it that is enough.
+  // Leaves of its own it may read while they are about to change, because they are asked about before; others
+  // may have changed already.
   ReplayRecipe recipe_of(const PagedBlock& block) const;
   // The dropped block is back, or nobody wants it any more.
   void forget(Handle block);
@@ -101,9 +104,11 @@ class RecipeBook {
   std::size_t dropped() const { return recipes_.size(); }
 
  private:
-  enum class Purpose : char { drop, remake };
-  std::optional<ReplayRecipe> find(const PagedBlock& block, Purpose purpose) const;
-  bool available(const StepInput& input, Purpose purpose) const;
+  // `trusted`: leaves that may be read although they are about to change. Nothing if it takes more than
+  // `most_steps`.
+  std::optional<ReplayRecipe> find(const PagedBlock& block, std::span<const Handle> trusted, StepId oldest,
+                                   std::size_t most_steps) const;
+  bool available(const StepInput& input, std::span<const Handle> trusted) const;
   void enter(Handle block, ReplayRecipe recipe);
   void leave(Handle block);
   bool rebase(Handle dropped);

@@ -183,7 +183,7 @@ TEST(Bounds, FewSlicesAreWeakerNeverWrong) {
     EXPECT_LE(*bounds_of(long_gap, slow_links(), 100, {.slices = slices}).fluid_swap.step_time, all);
 }
 
-// The figures of the peers (shared/notes/peers.md), where their data is at hand.
+// Known values of these bounds, where the graphs are at hand.
 class PeerFigures : public testing::Test {
  protected:
   static Bounds of(const char* graph, double fraction, Bytes bandwidth) {

@@ -295,12 +295,8 @@ void Workload::run(const std::shared_ptr<OpScript>& script) {
   } catch (const std::exception& error) {
     failed(error, options_.faults || any_pinned());
     wrote = false;
-    for (const auto& output : script->outputs) {
-      if (!script->flipped || !output.in_place) continue;
-      const auto it = std::find_if(items_.begin(), items_.end(),
-                                   [&](const auto& item) { return item->handle == output.handle; });
-      for (std::byte& byte : (*it)->content) byte ^= std::byte{0x55};
-    }
+    for (const auto& output : script->outputs)
+      if (script->flipped && output.in_place) settle_flipped(output.handle);
   }
   std::size_t birth = 0;
   for (std::size_t i = 0; i < script->outputs.size(); ++i) {
@@ -327,6 +323,24 @@ void Workload::run(const std::shared_ptr<OpScript>& script) {
         std::find_if(items_.begin(), items_.end(), [&](const auto& item) { return item->handle == handle; });
     ++reinterpret_cast<unsigned char&>((*it)->content[0]);
   }
+}
+
+void Workload::settle_flipped(Handle handle) {
+  const auto it =
+      std::find_if(items_.begin(), items_.end(), [&](const auto& item) { return item->handle == handle; });
+  Content flipped = (*it)->content;
+  for (std::byte& byte : flipped) byte ^= std::byte{0x55};
+  for (int tries = 0; tries < 20; ++tries) {
+    try {
+      const Pin pin = device_.pin(handle, PinFor::reading);
+      if (std::memcmp(pin.data(), flipped.data(), flipped.size()) == 0) (*it)->content = flipped;
+      if (std::memcmp(pin.data(), (*it)->content.data(), flipped.size()) != 0) ++*wrong_;
+      return;
+    } catch (const std::exception&) {
+    }
+  }
+  device_.free(handle);  // it cannot be asked
+  items_.erase(it);
 }
 
 void Workload::step() {

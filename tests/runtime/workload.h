@@ -65,6 +65,9 @@ class Workload {
   void do_unpin();
   void do_op();
   void run(const std::shared_ptr<OpScript>& script);
+  // An op failed between two changes in place: the block has its old bytes if the op was abandoned, else the
+  // flipped ones.
+  void settle_flipped(Handle handle);
   void failed(const std::exception& error, bool expected);
   bool any_pinned() const;
 
