@@ -31,7 +31,7 @@ class HistoryBuilder {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
-    const Event& event = trace_.events[event_];
+    const TraceEvent& event = trace_.events[event_];
     const char* kinds[] = {"malloc", "free", "exec"};
     const std::string what =
         event.kind == EventKind::exec ? trace_.names[event.name] : kinds[static_cast<int>(event.kind)];
@@ -77,7 +77,7 @@ class HistoryBuilder {
   }
 
   void check_exec() {
-    const Event& event = trace_.events[event_];
+    const TraceEvent& event = trace_.events[event_];
     check_amount(event.duration, "duration");
     check_amount(event.issue, "issue time");
     check_amount(event.workspace, "workspace");

@@ -58,8 +58,8 @@ std::optional<PeriodicRun> BlockRepeat::exact_part(PeriodicRun run, std::size_t 
 }
 
 bool BlockRepeat::same_event(std::size_t i, const PeriodicRun& run) {
-  const Event& a = trace_.events[i];
-  const Event& b = trace_.events[i + run.period];
+  const TraceEvent& a = trace_.events[i];
+  const TraceEvent& b = trace_.events[i + run.period];
   if (a.kind != b.kind || a.name != b.name || a.phase != b.phase) return false;
   const auto accesses_a = trace_.accesses_of(i), accesses_b = trace_.accesses_of(i + run.period);
   const auto memory_a = trace_.memory_of(i), memory_b = trace_.memory_of(i + run.period);

@@ -24,7 +24,7 @@ std::vector<std::uint64_t> event_signatures(const Trace& trace, const std::vecto
   std::vector<std::uint64_t> signatures;
   signatures.reserve(trace.events.size());
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
-    const Event& event = trace.events[i];
+    const TraceEvent& event = trace.events[i];
     Mixer mixer;
     mixer.add(static_cast<std::uint64_t>(event.kind));
     if (event.kind == EventKind::exec)

@@ -138,7 +138,7 @@ class Extractor {
 
   void add_exec(std::size_t i, Bytes inner_workspace) {
     Op& op = op_at(i);
-    const Event& event = trace_.events[i];
+    const TraceEvent& event = trace_.events[i];
     op.name = trace_.names[event.name];
     op.phase = event.phase;
     op.replayable = event.replayable;

@@ -13,7 +13,7 @@ std::span<const MemoryEvent> Trace::memory_of(std::size_t event) const {
 }
 
 ExecEvent Trace::exec_of(std::size_t index) const {
-  const Event& event = events[index];
+  const TraceEvent& event = events[index];
   return {.name = names[event.name],
           .phase = event.phase,
           .replayable = event.replayable,
@@ -25,8 +25,8 @@ ExecEvent Trace::exec_of(std::size_t index) const {
           .memory = memory_of(index)};
 }
 
-Event& TraceBuilder::append(EventKind kind) {
-  Event event;
+TraceEvent& TraceBuilder::append(EventKind kind) {
+  TraceEvent event;
   event.kind = kind;
   event.first_access = static_cast<std::uint32_t>(trace_.accesses.size());
   event.first_memory = static_cast<std::uint32_t>(trace_.memory.size());
@@ -44,7 +44,7 @@ void TraceBuilder::free(BlockId block) {
 }
 
 void TraceBuilder::exec(const ExecEvent& exec) {
-  Event& event = append(EventKind::exec);
+  TraceEvent& event = append(EventKind::exec);
   event.name = name_index(exec.name);
   event.phase = exec.phase;
   event.replayable = exec.replayable;

@@ -25,7 +25,7 @@ struct MemoryEvent {
   bool operator==(const MemoryEvent&) const = default;
 };
 
-struct Event {
+struct TraceEvent {
   EventKind kind = EventKind::exec;
   Phase phase = Phase::unknown;
   bool replayable = true;
@@ -38,7 +38,7 @@ struct Event {
   Nanoseconds issue = 0;  // when the host issued it, counted from the start of the trace
   Bytes workspace = 0;    // peak bytes inside the op beyond its births; recorded, because an op's temporaries
                           // are mallocs and frees inside it only where the recorder saw them
-  bool operator==(const Event&) const = default;
+  bool operator==(const TraceEvent&) const = default;
 };
 
 // One op as a recorder hands it over.
@@ -57,7 +57,7 @@ struct ExecEvent {
 struct Trace {
   std::string name;
   std::vector<std::string> names;
-  std::vector<Event> events;
+  std::vector<TraceEvent> events;
   std::vector<Access> accesses;
   std::vector<MemoryEvent> memory;
   Bytes unmanaged = 0;
@@ -79,7 +79,7 @@ class TraceBuilder {
   std::uint32_t name_index(std::string_view name);
 
  private:
-  Event& append(EventKind kind);
+  TraceEvent& append(EventKind kind);
 
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
