@@ -30,7 +30,7 @@ class ScheduleWalk {
     for (round_ = 0; round_ < 2; ++round_) walk();
     for (std::size_t b = 0; b < open_.size(); ++b)
       if (open_[b].is_open && !open_[b].moved)
-        emit(open_[b].residency, 0, period_, program_.blocks()[b].bytes);
+        emit(open_[b].residency, 0, period_, program_.blocks()[b].bytes, -1);
     return std::move(arena_);
   }
 
@@ -52,8 +52,10 @@ class ScheduleWalk {
   struct Dying {
     BlockId block = 0;
     Time end = 0;
+    std::int32_t freed_by = -1;
   };
 
+  std::int32_t here() const { return static_cast<std::int32_t>(at_); }
   Time now() const { return static_cast<Time>(at_) + static_cast<Time>(round_) * period_; }
 
   void open_what_is_there_at_first() {
@@ -91,7 +93,7 @@ class ScheduleWalk {
           break;
         case CommandKind::release:
         case CommandKind::drop:
-          close(gaps_[command.gap].block, now());
+          close(gaps_[command.gap].block, now(), here());
           break;
       }
     }
@@ -106,9 +108,9 @@ class ScheduleWalk {
 
   void run_op(OpIndex i, Time end) {
     const Op& op = program_.op(i);
-    emit({.taken_by = TakenBy::workspace, .op = i}, now(), end, op.workspace);
+    emit({.taken_by = TakenBy::workspace, .op = i}, now(), end, op.workspace, here());
     for (BlockId b : op.births) open(b, {.taken_by = TakenBy::birth, .block = b, .op = i}, now());
-    for (BlockId b : program_.deaths(i)) dying_.push_back({b, end});
+    for (BlockId b : program_.deaths(i)) dying_.push_back({b, end, here()});
   }
 
   // An op's deaths count when it has ended: a copy-out listed until then goes on, a later one does not start.
@@ -116,7 +118,8 @@ class ScheduleWalk {
     std::erase_if(dying_, [&](const Dying& dying) {
       if (dying.end > now()) return false;
       const Open& state = open_[static_cast<std::size_t>(dying.block)];
-      if (state.is_open && !state.copying && !kept_past_death(dying.block)) close(dying.block, dying.end);
+      if (state.is_open && !state.copying && !kept_past_death(dying.block))
+        close(dying.block, dying.end, dying.freed_by);
       return true;
     });
   }
@@ -134,7 +137,8 @@ class ScheduleWalk {
 
   void run_step(OpIndex i, Time end) {
     const OpIndex before = lowered_.replays[step_].before;
-    emit({.taken_by = TakenBy::workspace, .op = i, .before = before}, now(), end, program_.op(i).workspace);
+    emit({.taken_by = TakenBy::workspace, .op = i, .before = before}, now(), end, program_.op(i).workspace,
+         here());
     for (const OpOutput& output : program_.outputs(i)) {
       const auto it = std::find_if(temporaries_.begin(), temporaries_.end(),
                                    [&](const Temporary& t) { return t.version == output.replaces; });
@@ -154,7 +158,8 @@ class ScheduleWalk {
         return last;
       }
       if (read_later(temporary.version, before)) return false;
-      emit(temporary.residency, temporary.begin, end, program_.block(temporary.residency.block).bytes);
+      emit(temporary.residency, temporary.begin, end, program_.block(temporary.residency.block).bytes,
+           here());
       return true;
     });
   }
@@ -189,15 +194,16 @@ class ScheduleWalk {
         .is_open = true, .moved = true, .begin = begin, .residency = residency};
   }
 
-  void close(BlockId b, Time end) {
+  void close(BlockId b, Time end, std::int32_t freed_by) {
     Open& state = open_[static_cast<std::size_t>(b)];
     // What was there at first is seen again, with its beginning, in the second round.
     if (state.residency.taken_by != TakenBy::already_there)
-      emit(state.residency, state.begin, end, program_.block(b).bytes);
+      emit(state.residency, state.begin, end, program_.block(b).bytes, freed_by);
     state = {.moved = true};
   }
 
-  void emit(const Residency& residency, Time begin, Time end, Bytes size) {
+  void emit(Residency residency, Time begin, Time end, Bytes size, std::int32_t freed_by) {
+    residency.freed_by = freed_by;
     if (round_ == 0) return;
     if (residency.taken_by == TakenBy::already_there || begin < period_)
       add(arena_, residency, begin, end, size);

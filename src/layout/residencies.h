@@ -28,6 +28,8 @@ struct Residency {
   OpIndex op = kNoOp;      // birth, workspace, replay: the op that runs
   OpIndex before = kNoOp;  // replay, workspace of a replay step: the position it is for
   GapId gap = -1;          // copy_in
+  // Under a plan: the command whose end frees the memory, -1 if nothing does.
+  std::int32_t freed_by = -1;
   bool operator==(const Residency&) const = default;
 };
 

@@ -39,8 +39,13 @@ class ScheduleRun {
   Nanoseconds run();
 
  private:
+  struct Release {
+    Dependency copy, reader;
+  };
   void list_items();
   void list_nodes();
+  Release release_at(std::size_t index) const;
+  void wait_for_addresses(std::size_t index);
   void wait_for_copies(const LoweredPlan& lowered);
   // The last command before `index`, around the ring, for which `is` holds.
   Dependency last_before(std::size_t index, auto is) const;
@@ -67,9 +72,6 @@ class ScheduleRun {
   std::vector<std::int32_t> items_;          // commands that run or replay, in order
   std::vector<std::int32_t> position_item_;  // by op: the first item of its position
   std::array<std::vector<std::int32_t>, 3> queue_;  // by lane
-  struct Release {
-    Dependency copy, reader;
-  };
   std::vector<Release> releases_;
   std::int64_t takers_ = 0;
 
@@ -105,26 +107,28 @@ Dependency ScheduleRun::last_before(std::size_t index, auto is) const {
   return {static_cast<std::int32_t>(index), 1};
 }
 
+// A release comes true when its copy-out and the last reader before the gap have ended.
+ScheduleRun::Release ScheduleRun::release_at(std::size_t index) const {
+  const GapId gap = commands_[index].gap;
+  const OpIndex from = gaps_[gap].from;
+  return {
+      last_before(index,
+                  [gap](const Command& c) { return c.kind == CommandKind::start_out && c.gap == gap; }),
+      last_before(index, [from](const Command& c) { return c.kind == CommandKind::run && c.op == from; })};
+}
+
 void ScheduleRun::list_nodes() {
   nodes_.resize(commands_.size());
   done_.assign(commands_.size(), 0);
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const Command& command = commands_[i];
     Node& node = nodes_[i];
-    auto is = [&](CommandKind kind, GapId gap) {
-      return [kind, gap](const Command& c) { return c.kind == kind && c.gap == gap; };
-    };
     switch (command.kind) {
       case CommandKind::drop:
         continue;
-      case CommandKind::release: {
-        const OpIndex from = gaps_[command.gap].from;
-        releases_.push_back({last_before(i, is(CommandKind::start_out, command.gap)),
-                             last_before(i, [from](const Command& c) {
-                               return c.kind == CommandKind::run && c.op == from;
-                             })});
+      case CommandKind::release:
+        releases_.push_back(release_at(i));
         continue;
-      }
       case CommandKind::run:
       case CommandKind::replay:
         node.lane = Lane::compute;
@@ -151,24 +155,28 @@ void ScheduleRun::list_nodes() {
       if (options_.waits == nullptr)
         node.releases_before = static_cast<std::int64_t>(releases_.size());
       else
-        for (const std::int32_t freed_by : (*options_.waits)[i]) {
-          const Command& holder = commands_[static_cast<std::size_t>(freed_by)];
-          const int back = freed_by >= static_cast<std::int32_t>(i) ? 1 : 0;
-          if (holder.kind == CommandKind::release) {
-            Dependency copy =
-                last_before(static_cast<std::size_t>(freed_by), is(CommandKind::start_out, holder.gap));
-            copy.back += back;
-            node.after.push_back(copy);
-          } else if (holder.kind == CommandKind::drop) {
-            const bool first = holder.ended == 0;
-            node.after.push_back({first ? items_.back() : items_[static_cast<std::size_t>(holder.ended) - 1],
-                                  back + (first ? 1 : 0)});
-          } else {
-            node.after.push_back({freed_by, back});
-          }
-        }
+        wait_for_addresses(i);
     }
     queue_[static_cast<std::size_t>(node.lane)].push_back(static_cast<std::int32_t>(i));
+  }
+}
+
+void ScheduleRun::wait_for_addresses(std::size_t index) {
+  std::vector<Dependency>& after = nodes_[index].after;
+  for (const std::int32_t freed_by : (*options_.waits)[index]) {
+    const Command& holder = commands_[static_cast<std::size_t>(freed_by)];
+    const int back = freed_by >= static_cast<std::int32_t>(index) ? 1 : 0;
+    if (holder.kind == CommandKind::release) {
+      const Release release = release_at(static_cast<std::size_t>(freed_by));
+      after.push_back({release.copy.command, release.copy.back + back});
+      after.push_back({release.reader.command, release.reader.back + back});
+    } else if (holder.kind == CommandKind::drop && holder.ended == 0) {
+      after.push_back({items_.back(), back + 1});
+    } else if (holder.kind == CommandKind::drop) {
+      after.push_back({items_[static_cast<std::size_t>(holder.ended) - 1], back});
+    } else {
+      after.push_back({freed_by, back});
+    }
   }
 }
 

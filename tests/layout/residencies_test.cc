@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "layout/address_waits.h"
 #include "layout/packing.h"
 #include "layout/planned_offsets.h"
 #include "layout/validate.h"
@@ -20,19 +21,21 @@ bool alive_at(const Buffer& buffer, Time t, Time period) {
 struct Planned {
   Program program;
   Gaps gaps;
+  Machine machine = {};
   Bytes limit = 0;
   LoweredPlan lowered = {};
   Schedule schedule = {};
+  StepResult step = {};
   bool fits = false;
 
   explicit Planned(std::uint64_t seed) : Planned(Random(seed)) {}
   explicit Planned(Random random) : program(random_program(random)), gaps(program) {
-    const Machine machine = random_machine(random);
+    machine = random_machine(random);
     limit = random_limit(random, program);
     if (Lowerer(program, gaps).lower(random_plan(random, program, gaps), limit, lowered)) return;
     Timeline timeline;
-    fits = !Simulator(program, gaps, machine).run(lowered, limit, timeline, schedule).infeasible &&
-           !schedule.commands.empty();
+    step = Simulator(program, gaps, machine).run(lowered, limit, timeline, schedule);
+    fits = !step.infeasible && !schedule.commands.empty();
   }
 };
 
@@ -97,6 +100,41 @@ TEST(Residencies, PackedAndReadBackGiveEveryBirthReturnAndReplayAnOffset) {
     }
     EXPECT_EQ(offsets.footprint, layout.footprint);
   }
+}
+
+// Without reuse of addresses nobody waits for memory; with a tight layout, only for what the schedule has
+// already freed.
+TEST(AddressWaits, MakeNobodyWaitLongerThanTheSimulationDoes) {
+  int replayed = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Planned p(seed);
+    // Copies that slow each other or compute down make times depend on more than the order.
+    p.machine.exclusive = false;
+    p.machine.bandwidth_both = 0;
+    p.machine.compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
+    if (!p.fits) continue;
+    Timeline timeline;
+    p.step = Simulator(p.program, p.gaps, p.machine).run(p.lowered, p.limit, timeline, p.schedule);
+    if (p.step.infeasible || !p.step.periodic || p.schedule.commands.empty()) continue;
+    ++replayed;
+    const ArenaProblem arena = arena_problem(p.program, p.gaps, p.lowered, p.schedule);
+    const AddressWaits waits = address_waits(arena, pack(arena.problem, {.alignment = 1, .budget = 1000}));
+    const Nanoseconds time = replay(p.program, p.gaps, p.machine, p.lowered, p.schedule, {.waits = &waits});
+    EXPECT_LE(time, p.step.step_time) << "seed " << seed;
+  }
+  EXPECT_GT(replayed, 100);
+}
+
+TEST(AddressWaits, NameThePreviousHolderOfAnAddress) {
+  // Two blocks one after the other at the same place; the second waits for the end of the op that frees the
+  // first.
+  ArenaProblem arena;
+  arena.problem.period = 4;
+  arena.problem.buffers = {{.id = 0, .begin = 0, .end = 2, .size = 8},
+                           {.id = 1, .begin = 2, .end = 4, .size = 8}};
+  arena.residencies = {{.block = 0, .op = 0, .freed_by = 1}, {.block = 1, .op = 2, .freed_by = 3}};
+  const Layout layout{.fits = true, .offsets = {0, 0}, .footprint = 8, .load = 8};
+  EXPECT_EQ(address_waits(arena, layout), (AddressWaits{{3}, {}, {1}, {}}));
 }
 
 }  // namespace
