@@ -22,7 +22,7 @@ constexpr Units kUnlimited = std::numeric_limits<Units>::max() / 2;
 constexpr std::int64_t kQuickSteps = 20'000;
 constexpr std::size_t kSmallestCore = 500;  // items; fewer are searched as they are
 constexpr double kQuickShare = 0.95;
-constexpr int kReorderings = 1'000;
+constexpr int kReorderings = 300;
 
 // Packs into one arena. All heights are in units.
 class Packer {
@@ -46,9 +46,12 @@ class Packer {
     if (goal_ < bound_) return answer();
     if (const std::optional<Instance> free = on_fixed_ground(whole_, fixed_)) {
       pack_parts(take_apart(*free));
+      // What is tight almost all the time is too hard to search; there a better order helps more.
+      SearchBudget extra{.steps = options_.budget / 2, .deadline = budget_.deadline};
+      if (!options_.capacity) reorder(extra);
     } else {
       try_greedy();
-      reorder();
+      reorder(budget_);
     }
     return answer();
   }
@@ -59,7 +62,7 @@ class Packer {
   PartLayout pack_quickly(const Instance& part);
   PartLayout pack_thoroughly(const Instance& part, Units goal, Units lower_bound);
   void try_greedy();
-  void reorder();
+  void reorder(SearchBudget& budget);
   Layout answer() const;
 
   bool is_good_enough() const { return height_ <= goal_; }
@@ -157,18 +160,24 @@ void Packer::try_greedy() {
   }
 }
 
-void Packer::reorder() {
-  while (!is_good_enough() && !budget_.is_spent()) {
-    const Units ceiling = options_.capacity ? goal_ : height_ - 1;
+void Packer::reorder(SearchBudget& budget) {
+  Units step = std::max<Units>(1, (height_ - goal_) / 2);
+  while (!is_good_enough() && !budget.is_spent()) {
+    const Units ceiling = options_.capacity ? goal_ : std::max(goal_, height_ - step);
     const Units before = height_;
     for (const Order order : kOrders) {
-      auto offsets = pack_by_reordering(whole_, fixed_, sorted_by(order, problem_), Fit::kFirst,
-                                        {{.begin = 0, .end = ceiling}}, kReorderings, budget_);
-      if (!offsets) continue;
-      keep_if_better(std::move(*offsets));
-      break;
+      for (const Fit fit : kFits) {
+        auto offsets = pack_by_reordering(whole_, fixed_, sorted_by(order, problem_), fit,
+                                          {{.begin = 0, .end = ceiling}}, kReorderings, budget);
+        if (!offsets) continue;
+        keep_if_better(std::move(*offsets));
+        break;
+      }
+      if (height_ < before) break;
     }
-    if (height_ == before) return;
+    if (height_ < before) continue;
+    if (step == 1) return;
+    step = std::max<Units>(1, step / 2);
   }
 }
 
