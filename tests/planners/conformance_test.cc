@@ -21,6 +21,18 @@ INSTANTIATE_TEST_SUITE_P(Planners, Conformance, testing::ValuesIn(planners().beg
                            return name;
                          });
 
+struct RandomProblem {
+  Random random;
+  Program program = random_program(random);
+  Gaps gaps{program};
+  Machine machine = random_machine(random);
+  Bytes limit = random_limit(random, program);
+
+  explicit RandomProblem(std::uint64_t seed) : random(seed) {}
+  PlanningProblem at(Bytes bytes) const { return {program, gaps, machine, bytes}; }
+  PlanningProblem at_its_limit() const { return at(limit); }
+};
+
 void expect_valid(const PlanningProblem& problem, const JudgedPlan& judged) {
   if (judged.infeasible) {
     EXPECT_NE(judged.infeasible->obstacle, Obstacle::none);
@@ -36,11 +48,8 @@ TEST_P(Conformance, GivesAValidPlanOrTheReasonWhyNot) {
   int feasible = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Random random(seed);
-    const Program program = random_program(random);
-    const Gaps gaps(program);
-    const Machine machine = random_machine(random);
-    const PlanningProblem problem{program, gaps, machine, random_limit(random, program)};
+    const RandomProblem random(seed);
+    const PlanningProblem problem = random.at_its_limit();
     const JudgedPlan judged = plan_and_judge(GetParam(), problem, {});
     feasible += judged.infeasible ? 0 : 1;
     expect_valid(problem, judged);
@@ -50,11 +59,8 @@ TEST_P(Conformance, GivesAValidPlanOrTheReasonWhyNot) {
 
 TEST_P(Conformance, TheSameSeedGivesTheSamePlan) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Random random(seed);
-    const Program program = random_program(random);
-    const Gaps gaps(program);
-    const Machine machine = random_machine(random);
-    const PlanningProblem problem{program, gaps, machine, random_limit(random, program)};
+    const RandomProblem random(seed);
+    const PlanningProblem problem = random.at_its_limit();
     const PlanningResult first = GetParam().plan(problem, {.seed = 7});
     const PlanningResult second = GetParam().plan(problem, {.seed = 7});
     EXPECT_EQ(first.plan, second.plan) << "seed " << seed;
@@ -64,11 +70,8 @@ TEST_P(Conformance, TheSameSeedGivesTheSamePlan) {
 
 TEST_P(Conformance, LeavesAStepThatFitsAlone) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Random random(seed);
-    const Program program = random_program(random);
-    const Gaps gaps(program);
-    const Machine machine = random_machine(random);
-    const JudgedPlan judged = plan_and_judge(GetParam(), {program, gaps, machine, program.peak_demand()}, {});
+    const RandomProblem random(seed);
+    const JudgedPlan judged = plan_and_judge(GetParam(), random.at(random.program.peak_demand()), {});
     ASSERT_FALSE(judged.infeasible) << "seed " << seed;
     EXPECT_EQ(judged.step.step_time, judged.step.plain_time) << "seed " << seed;
   }
@@ -76,11 +79,8 @@ TEST_P(Conformance, LeavesAStepThatFitsAlone) {
 
 TEST_P(Conformance, SaysThatALimitBelowTheLargestOpIsOutOfReach) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Random random(seed);
-    const Program program = random_program(random);
-    const Gaps gaps(program);
-    const Machine machine = random_machine(random);
-    const PlanningProblem problem{program, gaps, machine, largest_op_need(program).bytes - 1};
+    const RandomProblem random(seed);
+    const PlanningProblem problem = random.at(largest_op_need(random.program).bytes - 1);
     const JudgedPlan judged = plan_and_judge(GetParam(), problem, {});
     ASSERT_TRUE(judged.infeasible) << "seed " << seed;
     EXPECT_EQ(judged.infeasible->obstacle, Obstacle::too_large) << "seed " << seed;
@@ -90,14 +90,11 @@ TEST_P(Conformance, SaysThatALimitBelowTheLargestOpIsOutOfReach) {
 
 TEST_P(Conformance, UsesOnlyTheActionsItIsAllowed) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Random random(seed);
-    const Program program = random_program(random);
-    const Gaps gaps(program);
-    const Machine machine = random_machine(random);
-    const PlanningProblem problem{program, gaps, machine, random_limit(random, program)};
+    const RandomProblem random(seed);
+    const PlanningProblem problem = random.at_its_limit();
     const auto without_swap = GetParam().plan(problem, {.allow_swap = false});
     const auto without_recompute = GetParam().plan(problem, {.allow_recompute = false});
-    for (GapId g = 0; g < gaps.count(); ++g) {
+    for (GapId g = 0; g < random.gaps.count(); ++g) {
       EXPECT_TRUE(without_swap.infeasible || without_swap.plan[g].action != Action::swap) << "seed " << seed;
       EXPECT_TRUE(without_recompute.infeasible || without_recompute.plan[g].action != Action::recompute)
           << "seed " << seed;
