@@ -5,6 +5,7 @@
 
 #include "cli/table.h"
 #include "plan/recipes.h"
+#include "trace/lifetime.h"
 
 namespace ebb::cli {
 namespace {
@@ -12,18 +13,6 @@ namespace {
 template <typename Enum>
 std::size_t index(Enum value) {
   return static_cast<std::size_t>(value);
-}
-
-bool is_alive(const Block& block, OpIndex op) {
-  switch (block.lifetime) {
-    case Lifetime::persistent:
-      return true;
-    case Lifetime::local:
-      return block.birth <= op && op <= block.death;
-    case Lifetime::wrapping:
-      return block.birth <= op || op <= block.death;
-  }
-  return false;
 }
 
 bool spans(const Gap& gap, OpIndex op, OpIndex n) {
@@ -53,7 +42,7 @@ std::vector<Share> shares_by(const Program& program, OpIndex peak, auto key_of) 
     share.time += op.duration;
   }
   for (const Block& block : program.blocks())
-    if (block.birth != kNoOp && is_alive(block, peak))
+    if (block.birth != kNoOp && alive_at(block, peak))
       shares.of(key_of(program.op(block.birth))).born += block.bytes;
   shares.of(key_of(program.op(peak))).workspace += program.op(peak).workspace;
   return shares.take();

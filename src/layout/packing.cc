@@ -176,7 +176,7 @@ void Packer::reorder(SearchBudget& budget) {
       if (height_ < before) break;
     }
     if (height_ < before) continue;
-    if (step == 1) return;
+    if (step == 1 || options_.capacity) return;  // the next ceiling would be the same
     step = std::max<Units>(1, step / 2);
   }
 }

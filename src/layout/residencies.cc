@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/stays.h"
+
 namespace ebb::layout {
 namespace {
 
@@ -118,20 +120,15 @@ class ScheduleWalk {
     std::erase_if(dying_, [&](const Dying& dying) {
       if (dying.end > now()) return false;
       const Open& state = open_[static_cast<std::size_t>(dying.block)];
-      if (state.is_open && !state.copying && !kept_past_death(dying.block))
+      if (state.is_open && !state.copying && !is_kept_past_death(dying.block))
         close(dying.block, dying.end, dying.freed_by);
       return true;
     });
   }
 
-  bool kept_past_death(BlockId b) const {
-    for (GapId g = gaps_.first(b); g < gaps_.last(b); ++g) {
-      const Decision& decision = lowered_.plan[g];
-      if (gaps_[g].kind != GapKind::trailing || decision.action != Action::recompute || !decision.stays)
-        continue;
-      for (const OpRange& stay : *decision.stays)
-        if (stay.begin <= gaps_[g].to && stay.end > gaps_[g].to) return true;
-    }
+  bool is_kept_past_death(BlockId b) const {
+    for (GapId g = gaps_.first(b); g < gaps_.last(b); ++g)
+      if (kept_past_death(gaps_[g], lowered_.plan[g])) return true;
     return false;
   }
 

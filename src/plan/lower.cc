@@ -8,6 +8,7 @@
 #include "plan/recipes.h"
 #include "plan/replay_builder.h"
 #include "plan/return_placer.h"
+#include "plan/stays.h"
 
 namespace ebb {
 namespace {
@@ -95,7 +96,6 @@ class Lowerer::Work {
   void leave(GapId g, OpIndex after);
   void drop(GapId g, OpIndex after);
   void end_stay(GapId g, OpIndex end);
-  bool kept_past_death(BlockId b) const;
 
   Bytes bytes_of(BlockId b) const { return program_.block(b).bytes; }
   Whereabouts& where(BlockId b) { return presence_.where[static_cast<std::size_t>(b)]; }
@@ -384,21 +384,13 @@ void Lowerer::Work::end_op(OpIndex j) {
     end_stay(stay_ends_[next_end_].gap, j + 1);
   for (BlockId b : program_.deaths(j)) {
     if (where(b) == Whereabouts::resident) {
-      if (kept_past_death(b)) continue;
+      const GapId trailing = trailing_of_[static_cast<std::size_t>(b)];
+      if (trailing >= 0 && kept_past_death(gaps_[trailing], (*plan_)[trailing])) continue;
       present_ -= bytes_of(b);
       out_->freed[static_cast<std::size_t>(j)] += bytes_of(b);
     }
     where(b) = Whereabouts::dead;
   }
-}
-
-bool Lowerer::Work::kept_past_death(BlockId b) const {
-  const GapId g = trailing_of_[static_cast<std::size_t>(b)];
-  if (g < 0 || (*plan_)[g].action != Action::recompute || !(*plan_)[g].stays) return false;
-  return std::any_of((*plan_)[g].stays->begin(), (*plan_)[g].stays->end(), [&](const OpRange& stay) {
-    const bool holds = stay.begin < gaps_[g].to || stay.begin == gaps_[g].from + 1;
-    return holds && stay.end > gaps_[g].to;
-  });
 }
 
 Lowerer::Lowerer(const Program& program, const Gaps& gaps) : work_(std::make_unique<Work>(program, gaps)) {}

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "trace/error.h"
+#include "trace/lifetime.h"
 
 namespace ebb {
 namespace {
@@ -21,18 +22,6 @@ void add_checked(T& total, T amount, const char* what, std::size_t index) {
 }
 
 std::string place(const Op& op, std::size_t index) { return fmt::format("op {} '{}'", index, op.name); }
-
-bool alive_at(const Block& block, OpIndex op) {
-  switch (block.lifetime) {
-    case Lifetime::persistent:
-      return true;
-    case Lifetime::local:
-      return block.birth <= op && op <= block.death;
-    case Lifetime::wrapping:
-      return op >= block.birth || op <= block.death;
-  }
-  return false;
-}
 
 void check_block(const Block& block, std::size_t id, OpIndex ops) {
   if (block.lifetime == Lifetime::persistent) {
