@@ -43,6 +43,12 @@ std::string stalls_text(const StepResult& step) {
   return text.empty() ? "none" : text;
 }
 
+std::string finding_text(const Finding& finding) {
+  if (finding.unit == "bytes") return format_bytes(static_cast<Bytes>(finding.value));
+  if (finding.unit == "ns") return format_time(static_cast<Nanoseconds>(finding.value));
+  return fmt::format("{:g}{}{}", finding.value, finding.unit.empty() ? "" : " ", finding.unit);
+}
+
 std::string heading(const PlanResult& result) {
   return fmt::format("{} on {}, limit {}, planner {}\n", short_name(result.trace),
                      result.problem.machine.name,
@@ -80,6 +86,7 @@ std::string as_text(const PlanResult& result) {
     facts.add("recompute",
               fmt::format("{} in {} ops", format_time(step.recompute_time), counts.replayed_ops));
   facts.add("host memory", format_bytes(step.host_peak));
+  for (const Finding& finding : result.judged.findings) facts.add(finding.name, finding_text(finding));
   if (result.judged.planning_seconds > 0)
     facts.add("planning", fmt::format("{:.3f} s, {} simulations", result.judged.planning_seconds,
                                       result.judged.evaluations));
@@ -116,6 +123,13 @@ void add_step(Json& json, const PlanResult& result) {
   json["bytes_in"] = step.bytes_in;
   json["recompute_ns"] = step.recompute_time;
   json["host_peak_bytes"] = step.host_peak;
+  for (const Finding& finding : result.judged.findings)
+    json["findings"].push_back({{"name", finding.name}, {"value", finding.value}, {"unit", finding.unit}});
+  for (const SearchRound& round : result.judged.rounds)
+    json["rounds"].push_back({{"evaluations", round.evaluations},
+                              {"best_ns", round.best},
+                              {"mean_ns", round.mean},
+                              {"worst_ns", round.worst}});
   json["swaps"] = counts.swaps;
   json["clean_swaps"] = counts.clean;
   json["recomputes"] = counts.recomputes;

@@ -11,6 +11,17 @@ CLI::Validator between(T least, T most) {
   return CLI::Range(least, most).description("");
 }
 
+void tune(PlannerOptions& options, const std::vector<std::string>& changes) {
+  for (const std::string& change : changes) {
+    const std::size_t equals = change.find('=');
+    double value = 0;
+    if (equals == 0 || equals == std::string::npos ||
+        !CLI::detail::lexical_cast(change.substr(equals + 1), value))
+      throw CLI::ValidationError("--tune", "'" + change + "' is not NAME=VALUE with a number");
+    options.settings[change.substr(0, equals)] = value;
+  }
+}
+
 }  // namespace
 
 void add_planner_options(CLI::App& command, PlannerOptions& options) {
@@ -33,6 +44,11 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       ->check(between(1, 4096))
       ->type_name("N")
       ->capture_default_str();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--tune", [&options](const std::vector<std::string>& changes) { tune(options, changes); },
+          "Change a setting of the planner; `ebb planners` lists them")
+      ->type_name("NAME=VALUE");
   command.add_flag_callback(
       "--no-swap", [&options] { options.allow_swap = false; }, "Nothing is copied to the host");
   command.add_flag_callback(

@@ -7,7 +7,7 @@
 
 namespace ebb::cli {
 
-// --seed, --deadline, --evaluations, --threads, --no-swap, --no-recompute.
+// --seed, --deadline, --evaluations, --threads, --tune, --no-swap, --no-recompute.
 void add_planner_options(CLI::App& command, PlannerOptions& options);
 
 }  // namespace ebb::cli

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/command.h"
@@ -8,18 +10,40 @@
 namespace ebb::cli {
 namespace {
 
+std::string settings_table() {
+  Table table;
+  for (const char* header : {"planner", "setting"}) table.column(header, Align::left);
+  table.column("default");
+  table.column("what it means", Align::left);
+  bool any = false;
+  for (const Planner& planner : planners())
+    for (const Setting& setting : planner.settings) {
+      table.row({std::string(planner.name), std::string(setting.name), fmt::format("{:g}", setting.value),
+                 std::string(setting.meaning)});
+      any = true;
+    }
+  return any ? "\nSettings, changed with --tune NAME=VALUE:\n\n" + table.text() : "";
+}
+
 std::string list_as_table() {
   Table table;
   for (const char* header : {"planner", "from", "what it does"}) table.column(header, Align::left);
   for (const Planner& planner : planners())
     table.row({std::string(planner.name), std::string(planner.source), std::string(planner.summary)});
-  return table.text();
+  return table.text() + settings_table();
 }
 
 std::string list_as_json() {
   Json all = Json::array();
-  for (const Planner& planner : planners())
-    all.push_back({{"name", planner.name}, {"source", planner.source}, {"summary", planner.summary}});
+  for (const Planner& planner : planners()) {
+    Json settings = Json::array();
+    for (const Setting& setting : planner.settings)
+      settings.push_back({{"name", setting.name}, {"default", setting.value}, {"meaning", setting.meaning}});
+    all.push_back({{"name", planner.name},
+                   {"source", planner.source},
+                   {"summary", planner.summary},
+                   {"settings", std::move(settings)}});
+  }
   return print(all);
 }
 

@@ -22,8 +22,9 @@ JudgedPlan judge(const PlanningProblem& problem, const Plan& plan) {
 
 JudgedPlan plan_and_judge(const Planner& planner, const PlanningProblem& problem,
                           const PlannerOptions& options) {
+  check_settings(planner, options);
   const auto start = std::chrono::steady_clock::now();
-  const PlanningResult result = planner.plan(problem, options);
+  PlanningResult result = planner.plan(problem, options);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   JudgedPlan judged;
   if (result.infeasible)
@@ -32,6 +33,8 @@ JudgedPlan plan_and_judge(const Planner& planner, const PlanningProblem& problem
     judged = judge(problem, result.plan);
   judged.planning_seconds = elapsed.count();
   judged.evaluations = result.evaluations;
+  judged.findings = std::move(result.findings);
+  judged.rounds = std::move(result.rounds);
   return judged;
 }
 

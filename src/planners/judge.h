@@ -20,8 +20,11 @@ struct JudgedPlan {
   std::vector<Violation> violations;  // of the schedule; empty means valid
   double planning_seconds = 0;
   std::int64_t evaluations = 0;
+  std::vector<Finding> findings;
+  std::vector<SearchRound> rounds;
 };
 
+// Throws InputError if an option names a setting that the planner does not have.
 JudgedPlan plan_and_judge(const Planner& planner, const PlanningProblem& problem,
                           const PlannerOptions& options);
 // Judges a plan that exists already.

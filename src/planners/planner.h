@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/machine.h"
 #include "plan/lowered.h"
@@ -27,6 +30,13 @@ struct PlanningProgress {
   std::int64_t evaluations = 0;
 };
 
+// A number of a planner's own that a user may change by name.
+struct Setting {
+  std::string_view name;
+  double value = 0;  // the default
+  std::string_view meaning;
+};
+
 // Results are the same for the same seed and evaluation budget; a deadline may cut a search at any point.
 struct PlannerOptions {
   std::uint64_t seed = 1;
@@ -35,14 +45,34 @@ struct PlannerOptions {
   int threads = 1;
   bool allow_swap = true;
   bool allow_recompute = true;
+  std::map<std::string, double, std::less<>> settings = {};  // of this planner, by name
   std::function<void(const PlanningProgress&)> progress =
       nullptr;  // called now and then, from the calling thread
 };
 
+// What a planner found out on the way and people want to see, e.g. the smallest load it can reach.
+struct Finding {
+  std::string name;
+  double value = 0;
+  std::string unit;  // "bytes", "ns", or "" for a plain number
+  bool operator==(const Finding&) const = default;
+};
+
+// One round of a search: step times of the candidates of that round that keep the limit; 0 = none does.
+struct SearchRound {
+  std::int64_t evaluations = 0;  // so far
+  Nanoseconds best = 0;          // so far
+  Nanoseconds mean = 0;
+  Nanoseconds worst = 0;
+  bool operator==(const SearchRound&) const = default;
+};
+
 struct PlanningResult {
-  Plan plan;
+  Plan plan = {};
   std::optional<Infeasible> infeasible = std::nullopt;  // if set, the plan is meaningless
   std::int64_t evaluations = 0;
+  std::vector<Finding> findings = {};
+  std::vector<SearchRound> rounds = {};
 };
 
 struct Planner {
@@ -50,13 +80,17 @@ struct Planner {
   std::string_view source;   // the paper or "ours"
   std::string_view summary;  // one line
   PlanningResult (*plan)(const PlanningProblem&, const PlannerOptions&);
+  std::span<const Setting> settings = {};
 };
 
+// The value the user gave, or the default.
+double value_of(const Setting& setting, const PlannerOptions& options);
+// Throws InputError that lists the planner's settings if an option names none of them.
+void check_settings(const Planner& planner, const PlannerOptions& options);
+
+// All planners: the families of planners/families.h one after the other.
 std::span<const Planner> planners();
 // Throws InputError that lists the names if there is none of this name.
 const Planner& find_planner(std::string_view name);
-
-PlanningResult plan_keep(const PlanningProblem& problem, const PlannerOptions& options);
-PlanningResult plan_ondemand(const PlanningProblem& problem, const PlannerOptions& options);
 
 }  // namespace ebb

@@ -1,30 +1,53 @@
 #include <fmt/format.h>
 
-#include <array>
-
-#include "planners/planner.h"
+#include "planners/families.h"
 #include "trace/error.h"
 
 namespace ebb {
 namespace {
 
-constexpr std::array kPlanners = {
-    Planner{"keep", "-", "nothing moves; answers whether the step fits as it is", plan_keep},
-    Planner{"ondemand", "[SP] §V",
-            "reactive LRU swapping without prefetch, as in a runtime's first iterations", plan_ondemand},
-};
+std::vector<Planner> all_families() {
+  std::vector<Planner> all;
+  for (const std::span<const Planner> family : {basic_planners()})
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
+
+template <typename Named>
+std::string names_of(const Named& entries) {
+  std::string names;
+  for (const auto& entry : entries) names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  return names;
+}
 
 }  // namespace
 
-std::span<const Planner> planners() { return kPlanners; }
+std::span<const Planner> planners() {
+  static const std::vector<Planner> all = all_families();
+  return all;
+}
 
 const Planner& find_planner(std::string_view name) {
-  std::string known;
-  for (const Planner& planner : kPlanners) {
+  for (const Planner& planner : planners())
     if (planner.name == name) return planner;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", planner.name);
+  throw InputError(fmt::format("there is no planner '{}'; the planners are: {}", name, names_of(planners())));
+}
+
+double value_of(const Setting& setting, const PlannerOptions& options) {
+  const auto given = options.settings.find(setting.name);
+  return given == options.settings.end() ? setting.value : given->second;
+}
+
+void check_settings(const Planner& planner, const PlannerOptions& options) {
+  for (const auto& [name, value] : options.settings) {
+    bool known = false;
+    for (const Setting& setting : planner.settings) known = known || setting.name == name;
+    if (known) continue;
+    throw InputError(planner.settings.empty()
+                         ? fmt::format("planner '{}' has no settings, so none named '{}'", planner.name, name)
+                         : fmt::format("planner '{}' has no setting '{}'; it has: {}", planner.name, name,
+                                       names_of(planner.settings)));
   }
-  throw InputError(fmt::format("there is no planner '{}'; the planners are: {}", name, known));
 }
 
 }  // namespace ebb

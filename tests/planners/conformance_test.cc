@@ -33,6 +33,9 @@ struct RandomProblem {
   PlanningProblem at_its_limit() const { return at(limit); }
 };
 
+// Searches get a small budget here: rules hold at any.
+const PlannerOptions kQuick{.evaluations = 60};
+
 void expect_valid(const PlanningProblem& problem, const JudgedPlan& judged) {
   if (judged.infeasible) {
     EXPECT_NE(judged.infeasible->obstacle, Obstacle::none);
@@ -50,7 +53,7 @@ TEST_P(Conformance, GivesAValidPlanOrTheReasonWhyNot) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomProblem random(seed);
     const PlanningProblem problem = random.at_its_limit();
-    const JudgedPlan judged = plan_and_judge(GetParam(), problem, {});
+    const JudgedPlan judged = plan_and_judge(GetParam(), problem, kQuick);
     feasible += judged.infeasible ? 0 : 1;
     expect_valid(problem, judged);
   }
@@ -61,8 +64,8 @@ TEST_P(Conformance, TheSameSeedGivesTheSamePlan) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomProblem random(seed);
     const PlanningProblem problem = random.at_its_limit();
-    const PlanningResult first = GetParam().plan(problem, {.seed = 7});
-    const PlanningResult second = GetParam().plan(problem, {.seed = 7});
+    const PlanningResult first = GetParam().plan(problem, {.seed = 7, .evaluations = 60});
+    const PlanningResult second = GetParam().plan(problem, {.seed = 7, .evaluations = 60});
     EXPECT_EQ(first.plan, second.plan) << "seed " << seed;
     EXPECT_EQ(first.infeasible.has_value(), second.infeasible.has_value()) << "seed " << seed;
   }
@@ -71,7 +74,7 @@ TEST_P(Conformance, TheSameSeedGivesTheSamePlan) {
 TEST_P(Conformance, LeavesAStepThatFitsAlone) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomProblem random(seed);
-    const JudgedPlan judged = plan_and_judge(GetParam(), random.at(random.program.peak_demand()), {});
+    const JudgedPlan judged = plan_and_judge(GetParam(), random.at(random.program.peak_demand()), kQuick);
     ASSERT_FALSE(judged.infeasible) << "seed " << seed;
     EXPECT_EQ(judged.step.step_time, judged.step.plain_time) << "seed " << seed;
   }
@@ -81,7 +84,7 @@ TEST_P(Conformance, SaysThatALimitBelowTheLargestOpIsOutOfReach) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomProblem random(seed);
     const PlanningProblem problem = random.at(largest_op_need(random.program).bytes - 1);
-    const JudgedPlan judged = plan_and_judge(GetParam(), problem, {});
+    const JudgedPlan judged = plan_and_judge(GetParam(), problem, kQuick);
     ASSERT_TRUE(judged.infeasible) << "seed " << seed;
     EXPECT_EQ(judged.infeasible->obstacle, Obstacle::too_large) << "seed " << seed;
     EXPECT_EQ(judged.infeasible->available, problem.limit) << "seed " << seed;
@@ -92,8 +95,8 @@ TEST_P(Conformance, UsesOnlyTheActionsItIsAllowed) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const RandomProblem random(seed);
     const PlanningProblem problem = random.at_its_limit();
-    const auto without_swap = GetParam().plan(problem, {.allow_swap = false});
-    const auto without_recompute = GetParam().plan(problem, {.allow_recompute = false});
+    const auto without_swap = GetParam().plan(problem, {.evaluations = 60, .allow_swap = false});
+    const auto without_recompute = GetParam().plan(problem, {.evaluations = 60, .allow_recompute = false});
     for (GapId g = 0; g < random.gaps.count(); ++g) {
       EXPECT_TRUE(without_swap.infeasible || without_swap.plan[g].action != Action::swap) << "seed " << seed;
       EXPECT_TRUE(without_recompute.infeasible || without_recompute.plan[g].action != Action::recompute)
@@ -110,7 +113,7 @@ TEST_P(Conformance, KeepsTheLimitOnRecordedSteps) {
       SCOPED_TRACE(testing::Message() << trace << " at " << percent << " %");
       const PlanningProblem problem{program, gaps, find_preset("h200"),
                                     program.peak_demand() / 100 * percent};
-      expect_valid(problem, plan_and_judge(GetParam(), problem, {}));
+      expect_valid(problem, plan_and_judge(GetParam(), problem, kQuick));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "planners/basic/basic.h"
 #include "planners/judge.h"
 
 namespace ebb {

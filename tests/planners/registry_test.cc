@@ -28,5 +28,20 @@ TEST(Registry, AnUnknownNameListsTheKnownOnes) {
   }
 }
 
+TEST(Registry, ASettingHasItsDefaultUntilItIsGiven) {
+  const Setting particles{"particles", 50, ""};
+  EXPECT_EQ(value_of(particles, {}), 50);
+  EXPECT_EQ(value_of(particles, {.settings = {{"particles", 500}}}), 500);
+}
+
+TEST(Registry, ASettingThatThePlannerDoesNotHaveIsRefusedByName) {
+  static constexpr Setting kSettings[] = {{"particles", 50, ""}};
+  Planner planner = find_planner("keep");
+  EXPECT_THROW(check_settings(planner, {.settings = {{"particles", 1}}}), InputError);
+  planner.settings = kSettings;
+  EXPECT_NO_THROW(check_settings(planner, {.settings = {{"particles", 1}}}));
+  EXPECT_THROW(check_settings(planner, {.settings = {{"particle", 1}}}), InputError);
+}
+
 }  // namespace
 }  // namespace ebb

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "plan/lower.h"
-#include "planners/planner.h"
+#include "planners/basic/basic.h"
 
 namespace ebb {
 namespace {
@@ -75,8 +75,6 @@ class OnDemandWalk {
 
 }  // namespace
 
-// Where an op does not fit, the blocks used longest ago leave just before it, and each returns when an op
-// asks for it: nothing is copied ahead of need.
 PlanningResult plan_ondemand(const PlanningProblem& problem, const PlannerOptions& options) {
   PlanningResult result{.plan =
                             options.allow_swap ? OnDemandWalk(problem).run() : Plan::keep_all(problem.gaps)};

@@ -1,5 +1,5 @@
 #include "plan/lower.h"
-#include "planners/planner.h"
+#include "planners/basic/basic.h"
 
 namespace ebb {
 

@@ -1,0 +1,33 @@
+// What a search asks again and again: how long does a step take under this plan? Lowers and simulates with
+// everything prepared once. Not thread-safe: one per thread.
+#pragma once
+
+#include "plan/lower.h"
+#include "planners/planner.h"
+#include "simulate/simulator.h"
+
+namespace ebb {
+
+class Evaluator {
+ public:
+  // REQUIRES: what the problem refers to outlives the evaluator.
+  explicit Evaluator(const PlanningProblem& problem)
+      : limit_(problem.limit),
+        lowerer_(problem.program, problem.gaps),
+        simulator_(problem.program, problem.gaps, problem.machine) {}
+
+  // `infeasible` is set if the plan cannot be carried out within the limit.
+  StepResult operator()(const Plan& plan);
+  // The last plan that was evaluated, lowered; meaningless if it was infeasible.
+  const LoweredPlan& lowered() const { return lowered_; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  Bytes limit_;
+  Lowerer lowerer_;
+  Simulator simulator_;
+  LoweredPlan lowered_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace ebb

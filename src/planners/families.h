@@ -1,0 +1,13 @@
+// The families of planners: one folder each, listed by a function that the folder's family.cc defines. A new
+// family is declared here and named in registry.cc.
+#pragma once
+
+#include <span>
+
+#include "planners/planner.h"
+
+namespace ebb {
+
+std::span<const Planner> basic_planners();  // basic/: nothing moves, and moving on demand
+
+}  // namespace ebb
