@@ -153,9 +153,11 @@ void Packer::try_greedy() {
   for (const Order order : kOrders) {
     const std::vector<int> sorted = sorted_by(order, problem_);
     for (const Fit fit : kFits) {
-      Placement placement = place_in_order(whole_, fixed_, sorted, fit, {{.begin = 0, .end = height_ - 1}});
+      const Units ceiling = options_.capacity ? goal_ : height_ - 1;
+      Placement placement = place_in_order(whole_, fixed_, sorted, fit, {{.begin = 0, .end = ceiling}});
+      budget_.steps -= placement.steps;
       if (!placement.homeless) keep_if_better(std::move(placement.offsets));
-      if (is_good_enough()) return;
+      if (is_good_enough() || (options_.capacity && budget_.is_spent())) return;
     }
   }
 }

@@ -94,6 +94,8 @@ class ScheduleWalk {
                {.taken_by = TakenBy::copy_in, .block = gaps_[command.gap].block, .gap = command.gap}, now());
           break;
         case CommandKind::release:
+          release(gaps_[command.gap]);
+          break;
         case CommandKind::drop:
           close(gaps_[command.gap].block, now(), here());
           break;
@@ -187,8 +189,23 @@ class ScheduleWalk {
   }
 
   void open(BlockId b, const Residency& residency, Time begin) {
-    open_[static_cast<std::size_t>(b)] = {
-        .is_open = true, .moved = true, .begin = begin, .residency = residency};
+    Open& state = open_[static_cast<std::size_t>(b)];
+    if (state.is_open && state.copying) lingering_.push_back(state);
+    state = {.is_open = true, .moved = true, .begin = begin, .residency = residency};
+  }
+
+  // A block that dies while it is copied may be born again before the copy has ended.
+  void release(const Gap& gap) {
+    const auto last_life = std::find_if(lingering_.begin(), lingering_.end(),
+                                        [&](const Open& open) { return open.residency.block == gap.block; });
+    if (last_life != lingering_.end()) {
+      emit(last_life->residency, last_life->begin, now(), program_.block(gap.block).bytes, here());
+      lingering_.erase(last_life);
+      return;
+    }
+    const bool of_last_life =
+        gap.kind == GapKind::trailing && !open_[static_cast<std::size_t>(gap.block)].copying;
+    if (!of_last_life) close(gap.block, now(), here());
   }
 
   void close(BlockId b, Time end, std::int32_t freed_by) {
@@ -202,6 +219,10 @@ class ScheduleWalk {
   void emit(Residency residency, Time begin, Time end, Bytes size, std::int32_t freed_by) {
     residency.freed_by = freed_by;
     if (round_ == 0) return;
+    if (end - begin > period_) {
+      arena_.meets_itself = true;
+      end = begin + period_;
+    }
     if (residency.taken_by == TakenBy::already_there || begin < period_)
       add(arena_, residency, begin, end, size);
     else
@@ -216,7 +237,8 @@ class ScheduleWalk {
   int round_ = 0;
   std::size_t at_ = 0;
   std::size_t step_ = 0;
-  std::vector<Open> open_;  // by block
+  std::vector<Open> open_;       // by block
+  std::vector<Open> lingering_;  // dead, but still being copied, and born again
   std::vector<Temporary> temporaries_;
   std::vector<Dying> dying_;
   ArenaProblem arena_;

@@ -37,6 +37,9 @@ struct Residency {
 struct ArenaProblem {
   Problem problem;
   std::vector<Residency> residencies;
+  // Some block is born again while the copy of its last life still runs: no offset can hold both. It is
+  // listed as alive all the time.
+  bool meets_itself = false;
 };
 
 // Nothing moves. Zero-sized blocks and workspaces take no memory and are left out.

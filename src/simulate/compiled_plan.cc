@@ -30,11 +30,15 @@ PlanCompiler::PlanCompiler(const Program& program, const Gaps& gaps, const Machi
   }
 }
 
-void PlanCompiler::compile(const LoweredPlan& plan, CompiledPlan& result) {
+void PlanCompiler::compile(const LoweredPlan& plan, const AddressGates* gates, CompiledPlan& result) {
   result.initial = plan.initial;
   list_items(plan, result);
   list_copies(plan, result);
   set_waits(plan, result);
+  if (gates == nullptr) return;
+  for (std::size_t i = 0; i < result.items.size(); ++i) result.items[i].room_outs = gates->items[i];
+  for (std::size_t i = 0; i < result.ins.size(); ++i)
+    result.ins[i].own_out = std::max(result.ins[i].own_out, gates->ins[i]);
 }
 
 void PlanCompiler::list_items(const LoweredPlan& plan, CompiledPlan& result) {
@@ -132,7 +136,7 @@ void PlanCompiler::set_waits(const LoweredPlan& plan, CompiledPlan& result) {
     Item& item = result.items[static_cast<std::size_t>(first_item_[static_cast<std::size_t>(position)])];
     item.*count = std::max(item.*count, value);
   };
-  for (Item& item : result.items) item.ins_done = item.outs_done = kNone;
+  for (Item& item : result.items) item.ins_done = item.outs_done = item.room_outs = kNone;
   for (std::size_t i = 0; i < result.ins.size(); ++i)
     raise(result.ins[i].needed_position, &Item::ins_done, static_cast<std::int32_t>(i) + 1);
   for (std::size_t i = 0; i < plan.outs.size(); ++i) {

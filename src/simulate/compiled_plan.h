@@ -6,6 +6,7 @@
 
 #include "machine/machine.h"
 #include "plan/lowered.h"
+#include "simulate/address_gates.h"
 
 namespace ebb {
 
@@ -23,6 +24,7 @@ struct Item {
   Bytes workspace = 0;  // the part of `need` that is not load
   std::int32_t ins_done = 0;
   std::int32_t outs_done = 0;
+  std::int32_t room_outs = 0;  // copy-outs that free the addresses it takes
 };
 
 // Item counts are relative to the iteration the copy is listed in, and may be negative.
@@ -40,7 +42,7 @@ struct InCopy {
   Bytes bytes = 0;
   Nanoseconds duration = 0;
   std::int32_t start_after = 0;
-  std::int32_t own_out = 0;     // copy-outs that must have ended, relative to this iteration
+  std::int32_t own_out = 0;     // copy-outs that must have ended: its own, and those that free its addresses
   OpIndex needed_position = 0;  // in the iteration it is listed in
 };
 
@@ -60,7 +62,8 @@ struct CompiledPlan {
 class PlanCompiler {
  public:
   PlanCompiler(const Program& program, const Gaps& gaps, const Machine& machine);
-  void compile(const LoweredPlan& plan, CompiledPlan& result);
+  // `gates` may be nullptr.
+  void compile(const LoweredPlan& plan, const AddressGates* gates, CompiledPlan& result);
 
  private:
   void list_items(const LoweredPlan& plan, CompiledPlan& result);

@@ -12,6 +12,7 @@ namespace ebb {
 namespace {
 
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+constexpr Bytes kNoLimit = std::numeric_limits<Bytes>::max() / 2;
 constexpr int kMostIterations = 4;
 
 // What has to repeat for the iteration to be steady. Queue counts are relative to the iteration.
@@ -56,7 +57,8 @@ class Simulator::Engine {
   }
 
   template <bool kRecord>
-  StepResult run(const LoweredPlan& plan, Bytes limit, Timeline* timeline, Schedule* schedule) {
+  StepResult run(const LoweredPlan& plan, Bytes limit, const AddressGates* gates, Timeline* timeline,
+                 Schedule* schedule) {
     StepResult result;
     for (OpIndex j = 0; j < program_.op_count(); ++j)
       if (const Bytes need = plan.need[static_cast<std::size_t>(j)]; need > limit) {
@@ -68,8 +70,8 @@ class Simulator::Engine {
       result.infeasible = Infeasible{Obstacle::host_full, kNoOp, -1, plan.host_peak, host, ""};
       return result;
     }
-    compiler_.compile(plan, compiled_);
-    limit_ = limit;
+    compiler_.compile(plan, gates, compiled_);
+    limit_ = gates == nullptr ? limit : kNoLimit;
     timeline_ = timeline;
     schedule_ = schedule;
     start();
@@ -116,7 +118,9 @@ class Simulator::Engine {
   std::int64_t out_count() const { return static_cast<std::int64_t>(compiled_.outs.size()); }
   std::int64_t in_count() const { return static_cast<std::int64_t>(compiled_.ins.size()); }
   std::int64_t ended() const { return item_base_ + item_; }
-  bool fits_now() const { return occupancy_ + item().need <= limit_; }
+  bool fits_now() const {
+    return occupancy_ + item().need <= limit_ && outs_done_ >= iteration_ * out_count() + item().room_outs;
+  }
   void grow(Bytes bytes, Bytes workspace) {
     occupancy_ += bytes;
     peak_demand_ = std::max(peak_demand_, occupancy_);
@@ -447,11 +451,16 @@ Simulator::Simulator(Simulator&&) noexcept = default;
 Simulator& Simulator::operator=(Simulator&&) noexcept = default;
 
 StepResult Simulator::run(const LoweredPlan& plan, Bytes limit) {
-  return engine_->run<false>(plan, limit, nullptr, nullptr);
+  return engine_->run<false>(plan, limit, nullptr, nullptr, nullptr);
 }
 
 StepResult Simulator::run(const LoweredPlan& plan, Bytes limit, Timeline& timeline, Schedule& schedule) {
-  return engine_->run<true>(plan, limit, &timeline, &schedule);
+  return engine_->run<true>(plan, limit, nullptr, &timeline, &schedule);
+}
+
+StepResult Simulator::run(const LoweredPlan& plan, Bytes limit, const AddressGates& gates, Timeline& timeline,
+                          Schedule& schedule) {
+  return engine_->run<true>(plan, limit, &gates, &timeline, &schedule);
 }
 
 }  // namespace ebb

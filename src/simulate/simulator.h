@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "plan/lowered.h"
 #include "plan/schedule.h"
+#include "simulate/address_gates.h"
 #include "simulate/timeline.h"
 
 namespace ebb {
@@ -45,6 +46,10 @@ class Simulator {
   // The same, and what happened in the last simulated iteration. The schedule is empty if no steady order was
   // found.
   StepResult run(const LoweredPlan& plan, Bytes limit, Timeline& timeline, Schedule& schedule);
+  // The same where every residency has its addresses: who takes memory waits for those who held it before,
+  // not for room anywhere. REQUIRES: gates of a layout that fits the limit.
+  StepResult run(const LoweredPlan& plan, Bytes limit, const AddressGates& gates, Timeline& timeline,
+                 Schedule& schedule);
 
  private:
   class Engine;

@@ -6,6 +6,7 @@
 #include "layout/packing.h"
 #include "layout/planned_offsets.h"
 #include "layout/validate.h"
+#include "literal_programs.h"
 #include "plan/lower.h"
 #include "random_programs.h"
 #include "simulate/simulator.h"
@@ -100,6 +101,29 @@ TEST(Residencies, PackedAndReadBackGiveEveryBirthReturnAndReplayAnOffset) {
     }
     EXPECT_EQ(offsets.footprint, layout.footprint);
   }
+}
+
+// The copy of a block that has died still runs when the next iteration bears it again: it is there for more
+// than a period, which no single offset can be.
+TEST(Residencies, SayWhenABlockMeetsItsOwnLastLife) {
+  const Program program =
+      literal_program({op({writes(0)}), op({writes(1)})}, {local(6, 0, 1), local(37, 1, 1)});
+  const Gaps gaps(program);
+  Plan plan = Plan::keep_all(gaps);
+  plan[gaps.find(0, 0)] = swap_it();
+  LoweredPlan lowered;
+  ASSERT_FALSE(Lowerer(program, gaps).lower(plan, 100, lowered));
+  const GapId gap = gaps.find(0, 0);
+  const Schedule late{.commands = {{.kind = CommandKind::run, .op = 0},
+                                   {.kind = CommandKind::release, .gap = gap},
+                                   {.kind = CommandKind::start_out, .gap = gap, .ended = 1},
+                                   {.kind = CommandKind::run, .op = 1, .ended = 1}}};
+  EXPECT_TRUE(arena_problem(program, gaps, lowered, late).meets_itself);
+  const Schedule soon{.commands = {{.kind = CommandKind::run, .op = 0},
+                                   {.kind = CommandKind::start_out, .gap = gap, .ended = 1},
+                                   {.kind = CommandKind::release, .gap = gap, .ended = 1},
+                                   {.kind = CommandKind::run, .op = 1, .ended = 1}}};
+  EXPECT_FALSE(arena_problem(program, gaps, lowered, soon).meets_itself);
 }
 
 // Without reuse of addresses nobody waits for memory; with a tight layout, only for what the schedule has

@@ -1,0 +1,201 @@
+#include "layout/fit_plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "layout/address_waits.h"
+#include "layout/by_position.h"
+#include "layout/validate.h"
+#include "plan/lower.h"
+#include "plan/validate.h"
+
+namespace ebb::layout {
+namespace {
+
+constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to fit
+constexpr int kMostPlans = 40;
+constexpr Bytes kCut = 200;  // a 200th of the limit is taken off each time
+
+// A timed plan and what the simulator makes of it.
+struct Run {
+  LoweredPlan lowered;
+  StepResult step;
+  Timeline timeline;
+  Schedule schedule;
+};
+
+class Fitter {
+ public:
+  Fitter(const FitProblem& problem, const FitOptions& options)
+      : problem_(problem),
+        options_(options),
+        capacity_(problem.limit - problem.program.info().unmanaged - options.reserve),
+        lowerer_(problem.program, problem.gaps),
+        simulator_(problem.program, problem.gaps, problem.machine) {
+    if (options.deadline_seconds > 0)
+      deadline_ =
+          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                 std::chrono::duration<double>(options.deadline_seconds));
+  }
+
+  FittedPlan run(Plan plan) {
+    Bytes limit = problem_.limit - options_.reserve;
+    for (int plans = 0; capacity_ >= 0 && plans < kMostPlans; ++plans) {
+      planned_for_ = limit;
+      if (try_all(plan, limit)) return std::move(result_);
+      if (!options_.make_plan || is_late()) break;
+      limit -= problem_.limit / kCut + 1;
+      std::optional<Plan> next = options_.make_plan(limit);
+      if (!next) break;
+      plan = std::move(*next);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool try_all(const Plan& plan, Bytes limit) {
+    std::optional<Run> given = simulate(plan, limit);
+    if (!given) return false;
+    if (pack_schedule(*given)) return true;
+    if (pack_by_position(given->lowered, Retiming::by_address)) return true;
+    Plan retimed = given->lowered.plan;
+    leave_at_once(retimed);
+    const std::optional<Run> early = simulate(retimed, limit);
+    if (!early) return false;
+    for (const Retiming retiming : {Retiming::out_at_once, Retiming::half_as_early, Retiming::when_needed}) {
+      if (is_late()) return false;
+      Plan later = early->lowered.plan;
+      return_later(*early, retiming, later);
+      LoweredPlan lowered;
+      if (lowerer_.lower(later, limit, lowered)) continue;
+      if (pack_by_position(lowered, retiming)) return true;
+    }
+    return false;
+  }
+
+  std::optional<Run> simulate(const Plan& plan, Bytes limit) {
+    Run run;
+    if (lowerer_.lower(plan, limit, run.lowered)) return std::nullopt;
+    run.step = simulator_.run(run.lowered, limit, run.timeline, run.schedule);
+    if (run.step.infeasible) return std::nullopt;
+    return run;
+  }
+
+  Layout pack_within(const Problem& problem, std::int64_t budget) {
+    ++result_.attempts;
+    Layout layout = pack(problem, {.alignment = options_.alignment, .capacity = capacity_, .budget = budget});
+    result_.load = layout.load + problem_.program.info().unmanaged;
+    return layout;
+  }
+
+  bool pack_schedule(Run& run) {
+    if (run.schedule.commands.empty()) return false;
+    ArenaProblem arena = arena_problem(problem_.program, problem_.gaps, run.lowered, run.schedule);
+    if (arena.meets_itself) return false;
+    Layout layout = pack_within(arena.problem, kQuickLook);
+    return layout.fits && accept(std::move(run), std::move(arena), std::move(layout), Retiming::none);
+  }
+
+  bool pack_by_position(const LoweredPlan& lowered, Retiming retiming) {
+    const Program& program = problem_.program;
+    const PositionSchedule first = schedule_by_position(program, problem_.gaps, lowered);
+    const ArenaProblem first_arena = arena_problem(program, problem_.gaps, lowered, first.schedule);
+    const Layout packed =
+        pack_within(first_arena.problem, retiming == Retiming::by_address ? kQuickLook : options_.budget);
+    if (!packed.fits) return false;
+    Plan plan = lowered.plan;
+    return_early(program, problem_.gaps, lowered, first, first_arena, packed, plan);
+    Run run;
+    if (lowerer_.lower(plan, problem_.limit, run.lowered)) return false;
+    const PositionSchedule second = schedule_by_position(program, problem_.gaps, run.lowered);
+    const ArenaProblem arena = arena_problem(program, problem_.gaps, run.lowered, second.schedule);
+    const std::optional<Layout> layout = transfer(first_arena, packed, arena, options_.alignment);
+    if (!layout) return false;
+    const AddressGates gates =
+        address_gates(program, problem_.gaps, run.lowered, second.schedule, arena, *layout);
+    run.step = simulator_.run(run.lowered, problem_.limit, gates, run.timeline, run.schedule);
+    if (run.step.infeasible || run.schedule.commands.empty()) return false;
+    ArenaProblem timed = arena_problem(program, problem_.gaps, run.lowered, run.schedule);
+    std::optional<Layout> timed_layout = transfer(arena, *layout, timed, options_.alignment);
+    return timed_layout && accept(std::move(run), std::move(timed), std::move(*timed_layout), retiming);
+  }
+
+  // The last word is that of the two validators, which know nothing of how this was made.
+  bool accept(Run run, ArenaProblem arena, Layout layout, Retiming retiming) {
+    const PackOptions limits{.alignment = options_.alignment, .capacity = capacity_};
+    if (arena.meets_itself || !validate(arena.problem, layout, limits).empty()) return false;
+    if (!ebb::validate(problem_.program, problem_.gaps, run.lowered, run.schedule, problem_.limit).empty())
+      return false;
+    const Bytes unmanaged = problem_.program.info().unmanaged;
+    result_.fits = true;
+    result_.retiming = retiming;
+    result_.planned_for = planned_for_;
+    result_.footprint = layout.footprint + unmanaged;
+    result_.load = layout.load + unmanaged;
+    result_.waits = address_waits(arena, layout);
+    result_.step_time = replay(problem_.program, problem_.gaps, problem_.machine, run.lowered, run.schedule,
+                               {.waits = &result_.waits});
+    result_.lowered = std::move(run.lowered);
+    result_.step = std::move(run.step);
+    result_.timeline = std::move(run.timeline);
+    result_.schedule = std::move(run.schedule);
+    result_.arena = std::move(arena);
+    result_.layout = std::move(layout);
+    return true;
+  }
+
+  static void leave_at_once(Plan& plan) {
+    for (Decision& decision : plan.decisions) {
+      if (decision.action != Action::swap) continue;
+      decision.out_after = decision.out_order = decision.in_order = decision.in_from = decision.in_by = kAuto;
+    }
+  }
+
+  // Copy-ins may start where the simulation let them start, half as early, or when they are needed.
+  void return_later(const Run& run, Retiming retiming, Plan& plan) const {
+    const OpIndex n = problem_.program.op_count();
+    std::vector<OpIndex> position;  // by item
+    std::size_t step = 0;
+    for (OpIndex j = 0; j < n; ++j) {
+      for (; step < run.lowered.replays.size() && run.lowered.replays[step].before == j; ++step)
+        position.push_back(j);
+      position.push_back(j);
+    }
+    std::vector<OpIndex> started(plan.decisions.size(), kAuto);
+    for (const Command& command : run.schedule.commands)
+      if (command.kind == CommandKind::start_in)
+        started[static_cast<std::size_t>(command.gap)] =
+            command.ended < static_cast<std::int32_t>(position.size())
+                ? position[static_cast<std::size_t>(command.ended)]
+                : n - 1;
+    for (const std::int32_t i : run.lowered.ins) {
+      const Swap& swap = run.lowered.swaps[static_cast<std::size_t>(i)];
+      OpIndex from = started[static_cast<std::size_t>(swap.gap)];
+      if (from == kAuto) from = swap.in_from;
+      if (from < swap.in_from) from += n;
+      from = std::clamp(from, swap.in_from, swap.needed_at);
+      if (retiming == Retiming::half_as_early) from += (swap.needed_at - from + 1) / 2;
+      if (retiming == Retiming::when_needed) from = swap.needed_at;
+      plan[swap.gap].in_from = from;
+    }
+  }
+
+  bool is_late() const { return deadline_ && std::chrono::steady_clock::now() >= *deadline_; }
+
+  const FitProblem& problem_;
+  const FitOptions& options_;
+  const Bytes capacity_;
+  Lowerer lowerer_;
+  Simulator simulator_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  Bytes planned_for_ = 0;
+  FittedPlan result_;
+};
+
+}  // namespace
+
+FittedPlan fit_plan(const FitProblem& problem, const Plan& plan, const FitOptions& options) {
+  return Fitter(problem, options).run(plan);
+}
+
+}  // namespace ebb::layout
