@@ -8,6 +8,7 @@
 
 namespace ebb {
 
-std::span<const Planner> basic_planners();  // basic/: nothing moves, and moving on demand
+std::span<const Planner> basic_planners();      // basic/: nothing moves, and moving on demand
+std::span<const Planner> recompute_planners();  // recompute/: dropping results and computing them again
 
 }  // namespace ebb
