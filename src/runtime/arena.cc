@@ -28,6 +28,7 @@ Region Arena::carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes byt
   if (hole_offset + hole_bytes > taken.end()) add_hole(taken.end(), hole_offset + hole_bytes - taken.end());
   in_use_ += bytes;
   high_water_ = std::max(high_water_, in_use_);
+  peak_ = std::max(peak_, in_use_);
   // Pieces that are only partly taken stay pending as a whole: waiting once too often is safe.
   for (const Pending& piece : pending_)
     if (piece.region.offset < taken.end() && taken.offset < piece.region.end()) waits.push_back(piece.event);
@@ -40,6 +41,12 @@ Region Arena::carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes byt
 Bytes Arena::best_hole(Bytes bytes) const {
   const auto it = by_size_.lower_bound({rounded(bytes), 0});
   return it == by_size_.end() ? 0 : it->first;
+}
+
+std::optional<Region> Arena::best_fit(Bytes bytes) const {
+  const auto it = by_size_.lower_bound({rounded(bytes), 0});
+  if (it == by_size_.end()) return std::nullopt;
+  return Region{it->second, rounded(bytes)};
 }
 
 std::optional<Region> Arena::take(Bytes bytes, std::vector<Event>& waits) {
@@ -76,6 +83,31 @@ std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Even
   const auto [hole_offset, hole_bytes] = *it;
   if (hole_offset + hole_bytes < offset + bytes) return std::nullopt;
   return carve(hole_offset, hole_bytes, offset, bytes, waits);
+}
+
+std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits) {
+  bytes = rounded(bytes);
+  auto it = holes_.upper_bound(begin);
+  if (it != holes_.begin()) --it;
+  for (; it != holes_.end() && it->first < end; ++it) {
+    const auto [hole_offset, hole_bytes] = *it;
+    const Bytes low = std::max(begin, hole_offset);
+    if (std::min(end, hole_offset + hole_bytes) - low >= bytes)
+      return carve(hole_offset, hole_bytes, low, bytes, waits);
+  }
+  return std::nullopt;
+}
+
+bool Arena::is_free(Bytes begin, Bytes end) const {
+  auto it = holes_.upper_bound(begin);
+  if (it == holes_.begin()) return false;
+  --it;
+  return it->first + it->second >= end;
+}
+
+void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {
+  for (const Pending& piece : pending_)
+    if (piece.region.offset < end && begin < piece.region.end()) waits.push_back(piece.event);
 }
 
 void Arena::give(const Region& region, std::span<const Event> freed_by) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -42,6 +43,11 @@ class Arena {
   std::optional<Region> take_highest(Bytes bytes, std::vector<Event>& waits);
   // A given place. Nothing if any of it is taken.
   std::optional<Region> take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits);
+  // The lowest place inside [begin, end). Nothing if no hole has that much of it.
+  std::optional<Region> take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits);
+  bool is_free(Bytes begin, Bytes end) const;
+  // Adds the events after which all that is free in [begin, end) can be used.
+  void waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const;
   // REQUIRES: the region was taken. It may be used again after the events.
   void give(const Region& region, std::span<const Event> freed_by);
   void give(const Region& region, Event freed_by) { give(region, std::span(&freed_by, 1)); }
@@ -53,9 +59,13 @@ class Arena {
   Bytes capacity() const { return capacity_; }
   Bytes in_use() const { return in_use_; }
   Bytes high_water() const { return high_water_; }
+  // The most in use since the last call.
+  Bytes take_peak() { return std::exchange(peak_, in_use_); }
   Bytes largest_hole() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
   // The size of the hole that `take` would choose; 0 if there is none.
   Bytes best_hole(Bytes bytes) const;
+  // What `take` would take.
+  std::optional<Region> best_fit(Bytes bytes) const;
   const std::map<Bytes, Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
   std::size_t pending() const { return pending_.size(); }
 
@@ -71,6 +81,7 @@ class Arena {
   Bytes capacity_;
   Bytes in_use_ = 0;
   Bytes high_water_ = 0;
+  Bytes peak_ = 0;
   std::map<Bytes, Bytes> holes_;
   std::set<std::pair<Bytes, Bytes>> by_size_;  // (bytes, offset)
   std::vector<Pending> pending_;               // free pieces whose event may not have happened

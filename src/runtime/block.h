@@ -12,6 +12,7 @@ namespace ebb {
 
 using StepId = std::int64_t;  // an op instance that may be replayed, in order of execution
 inline constexpr StepId kNoStep = -1;
+inline constexpr Bytes kAnywhere = -1;  // no planned offset
 
 // What an outsider sees. leaving: on the host as soon as a copy has ended; returning: the same the other way.
 enum class BlockState : char { resident, leaving, on_host, returning, dropped, dead };
@@ -43,7 +44,10 @@ struct PagedBlock {
   int keeps = 0;             // > 0: may go to the host, is not dropped
   int changing = 0;          // > 0: about to get other content, so no new recipe may count on this one
   bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
-  std::int64_t last_use = 0;  // in ops
+  std::int64_t last_use = 0;        // in ops
+  std::int64_t next_use = 0;        // in ops, if it lies ahead; else unknown
+  Bytes home = kAnywhere;           // where a plan wants it when it returns
+  PagedBlock** follower = nullptr;  // where a plan keeps it by its own id; null when it dies
 
   bool resident() const { return at.place == Residence::Place::device; }
   bool dropped() const { return at.place == Residence::Place::dropped; }
@@ -85,7 +89,12 @@ class BlockTable {
     return it == blocks_.end() ? nullptr : &it->second;
   }
   const PagedBlock* find(Handle handle) const { return const_cast<BlockTable*>(this)->find(handle); }
-  void erase(Handle handle) { blocks_.erase(handle); }
+  void erase(Handle handle) {
+    const auto it = blocks_.find(handle);
+    if (it == blocks_.end()) return;
+    if (it->second.follower) *it->second.follower = nullptr;
+    blocks_.erase(it);
+  }
   std::size_t size() const { return blocks_.size(); }
 
  private:

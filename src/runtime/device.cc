@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "runtime/conductor.h"
 #include "runtime/executor.h"
 #include "trace/error.h"
 
@@ -36,23 +37,40 @@ struct Device::Parts {
         pager(b, pager_options(checked(options)), recipes, statistics),
         lifetimes(table, pager, recipes, statistics),
         recorder(options.trace_events),
-        shared{table, pager, recipes, lifetimes, statistics, frame},
+        shared{table, pager, recipes, lifetimes, statistics, frame, guide},
+        mode(options.mode),
         executor(b, shared, recorder,
                  {.seed = options.seed,
-                  .keep_recipes = options.mode != Mode::observe && options.allow_recompute}) {}
+                  .keep_recipes = options.mode != Mode::observe && options.allow_recompute}) {
+    if (options.mode != Mode::planned) return;
+    if (!options.planner.empty()) find_planner(options.planner);
+    conductor.emplace(
+        b, shared, executor.remaker(), recorder, executor.timer(),
+        ConductorOptions{.planning = {.planner = options.planner,
+                                      .plan = options.plan,
+                                      .capacity = pager.capacity(),
+                                      .smallest_managed = std::max<Bytes>(options.smallest_managed, 1),
+                                      .allow_recompute = options.allow_recompute,
+                                      .deadline_seconds = options.planning_seconds},
+                         .machine = options.machine});
+    guide.current = &*conductor;
+  }
 
   Backend& backend;
   // Recursive, because an op's function may call the device. Guards everything here.
   mutable std::recursive_mutex mutex;
   DeviceStatistics statistics;
   FrameSlot frame;
+  GuideSlot guide;
   BlockTable table;
   RecipeBook recipes;
   Pager pager;
   Lifetimes lifetimes;
   Recorder recorder;
   RuntimeParts shared;
+  Mode mode;
   Executor executor;
+  std::optional<Conductor> conductor;
 };
 
 using Lock = std::lock_guard<std::recursive_mutex>;
@@ -66,16 +84,19 @@ Handle Device::malloc(Bytes bytes) {
   const Lock lock(parts_->mutex);
   if (parts_->frame.current) return parts_->frame.current->malloc(bytes);
   if (bytes < 0) throw InputError(fmt::format("malloc of {} bytes", bytes));
+  const Nanoseconds entered = parts_->recorder.now();
   parts_->executor.update_times();
   PagedBlock& block = parts_->table.create(bytes);
   try {
-    if (!parts_->pager.place(block))
+    if (!parts_->pager.place(block, parts_->guide.place_of_malloc(bytes)))
       throw OutOfMemory(fmt::format("malloc: no room for {} bytes: {}", bytes, parts_->pager.describe()));
   } catch (...) {
     parts_->lifetimes.erase(block);
     throw;
   }
+  parts_->guide.malloced(block);
   parts_->recorder.malloc(block.handle, bytes);
+  parts_->executor.host_was_held(parts_->recorder.now() - entered);
   return block.handle;
 }
 
@@ -148,6 +169,26 @@ DeviceStatistics Device::statistics() const {
   statistics.blocks = static_cast<std::int64_t>(parts_->table.size());
   statistics.recorded_steps = static_cast<std::int64_t>(parts_->recipes.steps());
   return statistics;
+}
+
+DeviceStatus Device::status() const {
+  const Lock lock(parts_->mutex);
+  return parts_->conductor ? parts_->conductor->status() : DeviceStatus{.mode = parts_->mode};
+}
+
+std::vector<IterationStatistics> Device::iterations() const {
+  const Lock lock(parts_->mutex);
+  if (!parts_->conductor) return {};
+  parts_->conductor->log().update();
+  const auto& iterations = parts_->conductor->log().iterations();
+  return {iterations.begin(), iterations.end()};
+}
+
+std::optional<StepComparison> Device::comparison() const {
+  const Lock lock(parts_->mutex);
+  if (!parts_->conductor) return std::nullopt;
+  parts_->conductor->log().update();
+  return parts_->conductor->comparison();
 }
 
 const Trace& Device::trace() const {

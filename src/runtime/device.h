@@ -14,22 +14,21 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "runtime/block.h"
 #include "runtime/exec.h"
 #include "runtime/out_of_memory.h"
+#include "runtime/plan_function.h"
 #include "runtime/statistics.h"
+#include "runtime/status.h"
 
 namespace ebb {
 
 struct Trace;
-
-enum class Mode : char {
-  observe,  // record only: nothing moves, OutOfMemory when the limit is reached
-  reactive  // blocks leave when room is wanted and return when they are used
-};
 
 struct DeviceOptions {
   Bytes limit = 0;       // of device memory
@@ -41,6 +40,11 @@ struct DeviceOptions {
   std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
   std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
   std::uint64_t seed = 0;                // of the ops' seeds
+  // Mode::planned only.
+  std::string planner = {};             // by name; empty: the default
+  PlanFunction plan = {};               // instead of a planner by name
+  std::optional<Machine> machine = {};  // what plans are made for; nothing: links as measured
+  double planning_seconds = 10;         // a search may take, in the background
 };
 
 enum class PinFor : char { reading, writing };
@@ -88,6 +92,13 @@ class Device {
 
   BlockState state(Handle block) const;
   DeviceStatistics statistics() const;
+  // What is known of the iteration and its plan; without Mode::planned, the mode alone.
+  DeviceStatus status() const;
+  // The last iterations, at most 1024, oldest first. An iteration ends where its first op begins anew, which
+  // the device finds by itself.
+  std::vector<IterationStatistics> iterations() const;
+  // A planned iteration as predicted and as measured; nothing if there was none yet.
+  std::optional<StepComparison> comparison() const;
   // What the program did so far; valid until the next call of the device.
   const Trace& trace() const;
   void write_trace(const std::string& path) const;  // trace/trace_file.h; throws SystemError

@@ -35,6 +35,7 @@ Executor::Executor(Backend& backend, const RuntimeParts& parts, Recorder& record
 void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
                     const ExecFunction& function) {
   if (parts_.frame.current) return parts_.frame.current->nested(info, reads, writes, function);
+  Timing timing{.entered = recorder_.now()};
   update_times();
   remaker_.expire_steps();
   parts_.pager.op_began();
@@ -43,19 +44,19 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
               .random = info.random,
               .may_abandon = parts_.pager.may_move()};
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
-  Timing timing{.issue = recorder_.now()};
   try {
-    for (const Operand& operand : operands_of(parts_.table, info, reads, writes))
-      add_operand(remaker_, call, operand);
+    const bool guided = begin(info, reads, writes);
+    for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
     const std::uint64_t signature = signature_of(call.name, call.operands);
-    bring_together(call, history_.inside_peak(signature));
+    bring_together(call, history_.inside_peak(signature), guided);
     if (!attempt(call, function, timing)) {
       ++parts_.statistics.abandoned_ops;
       timing.start = kHappened;
       const Bytes inside = call.inside_peak;
       undo(call);
+      if (parts_.guide.current) parts_.guide.current->op_restarts();
       parts_.pager.compact({});
-      bring_together(call, inside);
+      bring_together(call, inside, false);
       attempt(call, function, timing);
     }
     history_.remember(signature, call.inside_peak);
@@ -69,27 +70,41 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   finish(info, call, function, timing, true);
 }
 
-void Executor::bring_together(OpCall& call, std::optional<Bytes> inside) {
+bool Executor::begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes) {
+  list_operands(parts_.table, info, reads, writes, operands_);
+  merge_roles(operands_);
+  return parts_.guide.current && parts_.guide.current->op_begins({info.name, operands_});
+}
+
+void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
   const std::vector<PagedBlock*> blocks = blocks_of(call);
   for (PagedBlock* block : blocks)
     if (block->dropped()) remaker_.remake(*block);
-  if (!pin_together(parts_.pager, blocks, inside.value_or(0), call.pins))
-    throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
-                                  arena_bytes(blocks), parts_.pager.describe()));
+  const auto pin = [&](Bytes hole) {
+    if (!pin_together(parts_.pager, blocks, hole, call.pins))
+      throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
+                                    arena_bytes(blocks), parts_.pager.describe()));
+  };
+  pin(guided ? 0 : inside.value_or(0));
+  bool room_is_sure = guided && parts_.guide.current->make_room();
+  if (guided && !room_is_sure) pin(inside.value_or(0));
   for (Operand& operand : call.operands) operand.ready = true;
-  const bool room_is_sure = inside && parts_.pager.largest_hole() >= *inside;
+  room_is_sure = room_is_sure || (inside && parts_.pager.wait_for_hole(*inside));
   expose(parts_.pager, call, room_is_sure);
   for (const Operand& operand : call.operands) parts_.pager.begin_use(*operand.block, operand.changes());
 }
 
 bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timing) {
+  if (parts_.guide.current) parts_.guide.current->function_begins();
   timing.start = backend_.record(Engine::compute);
+  timing.function_began = recorder_.now();
   LiveFrame frame(parts_, remaker_, history_, call);
   const FrameEntry entry(parts_.frame, frame);
   try {
     function(frame);
   } catch (const AbandonOp&) {
   }
+  timing.function_ended = recorder_.now();
   return !call.abandoned;
 }
 
@@ -202,12 +217,15 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
                                               .phase = info.phase,
                                               .replayable = replayable,
                                               .random = call.random,
-                                              .issue = timing.issue,
+                                              .issue = timing.entered - held_,
                                               .workspace = call.inside_peak - born,
                                               .accesses = accesses,
                                               .memory = call.memory});
-  timer_.add(timing.start, parts_.pager.compute_mark(), step, record);
+  const Event end = parts_.pager.compute_mark();
+  timer_.add(timing.start, end, step, record);
+  if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
   let_go(call);
+  if (completed) held_ += recorder_.now() - timing.entered - (timing.function_ended - timing.function_began);
 }
 
 void Executor::let_go(OpCall& call) {

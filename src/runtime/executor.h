@@ -24,16 +24,23 @@ class Executor {
   // Learns how long ops took, before someone is chosen to leave.
   void update_times() { timer_.update(); }
   Remaker& remaker() { return remaker_; }
+  OpTimer& timer() { return timer_; }
+  // The host could not go on: time that is none of the program's own.
+  void host_was_held(Nanoseconds time) { held_ += time; }
   // Was this block born in an op that was abandoned? Asked when a program frees what its function still held
   // then.
   bool forget_abandoned(Handle birth) { return abandoned_births_.erase(birth) > 0; }
 
  private:
   struct Timing {
-    Nanoseconds issue = 0;
+    Nanoseconds entered = 0;  // by the recorder's clock
+    Nanoseconds function_began = 0;
+    Nanoseconds function_ended = 0;
     Event start = kHappened;
   };
-  void bring_together(OpCall& call, std::optional<Bytes> inside);
+  // `guided`: a plan knows where the op's mallocs go.
+  void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
+  bool begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes);
   bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
   void undo(OpCall& call);
   void restore(PagedBlock& block);
@@ -51,6 +58,8 @@ class Executor {
   OpHistory history_;
   OpTimer timer_;
   std::set<Handle> abandoned_births_;
+  Nanoseconds held_ = 0;           // the host, by this device, so far
+  std::vector<Operand> operands_;  // of the op that begins; kept so that it allocates nothing in the long run
 };
 
 }  // namespace ebb

@@ -38,6 +38,19 @@ std::optional<std::size_t> HostStore::add_slab(Bytes bytes) {
   return slabs_.size() - 1;
 }
 
+Bytes HostStore::promise(Bytes bytes) {
+  const Bytes slabs = (bytes + options_.slab_bytes - 1) / options_.slab_bytes * options_.slab_bytes;
+  Bytes missing = std::max(Bytes{0}, slabs - reserved_);
+  if (options_.limit > 0) missing = std::min(missing, options_.limit - reserved_);
+  missing = std::max(Bytes{0}, missing / Arena::kAlignment * Arena::kAlignment);
+  reserved_ += missing;
+  return missing;
+}
+
+void HostStore::adopt(std::byte* slab, Bytes bytes) {
+  slabs_.push_back({.begin = slab, .arena = Arena(bytes)});
+}
+
 std::optional<HostPlace> HostStore::take(Bytes bytes, std::vector<Event>& waits) {
   std::optional<std::size_t> slab = best_slab(bytes);
   if (!slab) slab = add_slab(bytes);

@@ -24,6 +24,8 @@ struct HostStoreOptions {
 
 class HostStore {
  public:
+  Bytes slab_bytes() const { return options_.slab_bytes; }
+
   // REQUIRES: the backend outlives the store.
   HostStore(Backend& backend, const HostStoreOptions& options) : backend_(backend), options_(options) {}
 
@@ -31,6 +33,12 @@ class HostStore {
   std::optional<HostPlace> take(Bytes bytes, std::vector<Event>& waits);
   void give(const HostPlace& place, std::span<const Event> freed_by);
   std::byte* address(const HostPlace& place) const;
+
+  // Slabs made elsewhere, because that takes long: how many more bytes of slabs are wanted to have `bytes` in
+  // all and are allowed. They count as reserved until they are adopted or given up.
+  Bytes promise(Bytes bytes);
+  void adopt(std::byte* slab, Bytes bytes);
+  void break_promise(Bytes bytes) { reserved_ -= bytes; }
 
   Bytes in_use() const { return in_use_; }
   Bytes high_water() const { return high_water_; }

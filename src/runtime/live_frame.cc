@@ -19,13 +19,36 @@ PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view 
 std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
                                  std::span<const Handle> writes) {
   std::vector<Operand> operands;
+  list_operands(table, info, reads, writes, operands);
+  return operands;
+}
+
+void list_operands(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
+                   std::span<const Handle> writes, std::vector<Operand>& operands) {
+  operands.clear();
   for (const Handle handle : reads)
     operands.push_back({.block = &live_block(table, handle, info.name), .reads = true});
   for (const Handle handle : writes)
     operands.push_back({.block = &live_block(table, handle, info.name), .writes = true});
   for (const Handle handle : info.side_effects)
     operands.push_back({.block = &live_block(table, handle, info.name), .side_effect = true});
-  return operands;
+}
+
+void merge_roles(std::vector<Operand>& operands) {
+  std::size_t kept = 0;
+  for (const Operand& operand : operands) {
+    const auto begin = operands.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
+    const auto it = std::find_if(begin, end, [&](const Operand& o) { return o.block == operand.block; });
+    if (it == end) {
+      operands[kept++] = operand;
+      continue;
+    }
+    it->reads = it->reads || operand.reads;
+    it->writes = it->writes || operand.writes;
+    it->side_effect = it->side_effect || operand.side_effect;
+    if (it->side_effect && (it->reads || it->writes)) it->writes = true, it->side_effect = false;
+  }
+  operands.resize(kept);
 }
 
 std::uint64_t signature_of(std::string_view name, std::span<const Operand> operands) {
@@ -96,12 +119,14 @@ Handle LiveFrame::malloc(Bytes bytes) {
   if (bytes < 0) throw InputError(fmt::format("op {}: malloc of {} bytes", call_.name, bytes));
   PagedBlock& block = parts_.table.create(bytes);
   try {
-    if (!parts_.pager.place(block)) give_up(bytes);
+    const PlannedPlace where = parts_.guide.place_of_malloc(bytes);
+    if (!parts_.pager.place(block, where)) give_up(bytes);
   } catch (...) {
     parts_.lifetimes.erase(block);
     throw;
   }
   ++block.pins;
+  parts_.guide.malloced(block);
   call_.births.push_back({&block, block.handle, bytes});
   call_.memory.push_back({block.handle, bytes, true});
   call_.inside += Arena::rounded(bytes);

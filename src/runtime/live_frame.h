@@ -57,6 +57,11 @@ void add_operand(Remaker& remaker, OpCall& call, const Operand& operand);
 // and a block that is dead.
 std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
                                  std::span<const Handle> writes);
+void list_operands(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
+                   std::span<const Handle> writes, std::vector<Operand>& operands);
+
+// A block once, with all its roles.
+void merge_roles(std::vector<Operand>& operands);
 
 // The block of a handle that the program may use. Throws InputError naming the op.
 PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op);

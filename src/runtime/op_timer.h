@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 
 #include "runtime/recipe.h"
 #include "runtime/recorder.h"
@@ -17,6 +18,11 @@ class OpTimer {
   // REQUIRES: the events enclose the op on compute. `step` may be kNoStep.
   void add(Event start, Event end, StepId step, std::int64_t record) {
     if (pending_.size() < kMostPending) pending_.push_back({start, end, step, record});
+  }
+
+  // The first op whose time is not known yet, by its number in the record; nothing if all are.
+  std::optional<std::int64_t> first_unknown() const {
+    return pending_.empty() ? std::nullopt : std::optional(pending_.front().record);
   }
 
   void update() {

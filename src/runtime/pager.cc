@@ -37,9 +37,11 @@ void Pager::settle_in(PagedBlock& block, const Region& region) {
   residents_.emplace(region.offset, &block);
 }
 
-bool Pager::place(PagedBlock& block) {
+bool Pager::place(PagedBlock& block, const PlannedPlace& where) {
   assert(block.at.place == Place::none && "a block with bytes or a recipe gets no others");
-  const std::optional<Region> region = find_region(block, Engine::compute, Fit::best);
+  std::optional<Region> region;
+  if (where.planned() && (region = take_planned(block.bytes, where))) wait_for(Engine::compute, *region);
+  if (!region) region = find_region(block, Engine::compute, Fit::best);
   if (!region) return false;
   settle_in(block, *region);
   touch(block);
@@ -48,17 +50,36 @@ bool Pager::place(PagedBlock& block) {
 
 bool Pager::bring_in(PagedBlock& block, Fit fit) {
   assert(block.at.place == Place::host && "only what is on the host can come back from it");
+  if (block.home != kAnywhere && fit == Fit::best) {
+    waits_.clear();
+    if (const std::optional<Region> home = arena_.take_at(block.home, block.bytes, waits_)) {
+      wait_for(Engine::in, *home);
+      return return_to(block, *home);
+    }
+  }
   const std::optional<Region> region = find_region(block, Engine::in, fit);
+  return region && return_to(block, *region);
+}
+
+bool Pager::bring_in_at(PagedBlock& block, Bytes offset) {
+  assert(block.at.place == Place::host && "only what is on the host can come back from it");
+  const std::optional<Region> region =
+      take_planned(block.bytes, {offset, offset + Arena::rounded(block.bytes)});
   if (!region) return false;
+  wait_for(Engine::in, *region);
+  return return_to(block, *region);
+}
+
+bool Pager::return_to(PagedBlock& block, const Region& region) {
   HostCopy& host = *block.at.host;
   try {
     if (host.valid_from != kHappened) backend_.wait(Engine::in, host.valid_from);
-    host.last_used = timed_copy(Engine::in, device_ + region->offset, host_.address(host.place), block.bytes);
+    host.last_used = timed_copy(Engine::in, block, device_ + region.offset, host_.address(host.place));
   } catch (...) {
-    arena_.give(*region, backend_.record(Engine::in));
+    arena_.give(region, backend_.record(Engine::in));
     throw;
   }
-  settle_in(block, *region);
+  settle_in(block, region);
   block.at.arrived = host.last_used;
   statistics_.bytes_in += block.bytes;
   return true;
@@ -67,14 +88,12 @@ bool Pager::bring_in(PagedBlock& block, Fit fit) {
 void Pager::begin_use(PagedBlock& block, bool writes) {
   assert(block.resident() && "compute uses what is not there");
   if (block.at.arrived != kHappened) {
-    backend_.wait(Engine::compute, block.at.arrived);
+    compute_waits(block.at.arrived, StallCause::copy_in);
     block.at.arrived = kHappened;
-    compute_advanced();
   }
   if (writes && block.at.copied_until != kHappened) {
-    backend_.wait(Engine::compute, block.at.copied_until);
+    compute_waits(block.at.copied_until, StallCause::sync);
     block.at.copied_until = kHappened;
-    compute_advanced();
   }
   touch(block);
 }
@@ -98,7 +117,7 @@ bool Pager::start_copy_out(PagedBlock& block) {
     for (const Event event : waits_) backend_.wait(Engine::out, event);
     backend_.wait(Engine::out, compute_mark());
     if (block.at.arrived != kHappened) backend_.wait(Engine::out, block.at.arrived);
-    const Event copied = timed_copy(Engine::out, host_.address(*place), data(block), block.bytes);
+    const Event copied = timed_copy(Engine::out, block, host_.address(*place), data(block));
     block.at.host = HostCopy{.place = *place, .valid_from = copied, .last_used = copied};
     block.at.copied_until = copied;
   } catch (...) {
@@ -115,7 +134,7 @@ void Pager::restore(PagedBlock& block) {
   HostCopy& host = *block.at.host;
   backend_.wait(Engine::in, compute_mark());
   backend_.wait(Engine::in, host.valid_from);
-  host.last_used = timed_copy(Engine::in, data(block), host_.address(host.place), block.bytes);
+  host.last_used = timed_copy(Engine::in, block, data(block), host_.address(host.place));
   block.at.arrived = host.last_used;
   statistics_.bytes_in += block.bytes;
 }
@@ -142,8 +161,35 @@ void Pager::leave_region(PagedBlock& block) {
   block.at.place = block.clean() ? Place::host : Place::dropped;
 }
 
+bool Pager::may_drop(const PagedBlock& block) const {
+  return options_.may_drop && block.keeps == 0 && block.changing == 0 && block.maker != kNoStep;
+}
+
+bool Pager::drop(PagedBlock& block) {
+  assert(block.resident() && block.pins == 0 && "only what is there and unpinned can leave");
+  if (!may_drop(block)) return false;
+  std::optional<ReplayRecipe> recipe = recipes_.recipe_for(block, recipes_.options().longest_planned_recipe);
+  if (!recipe || !recipes_.drop(block, std::move(*recipe))) return false;
+  give_host_copy(block);
+  ++statistics_.drops;
+  ++statistics_.evictions;
+  leave_region(block);
+  return true;
+}
+
+bool Pager::send_out(PagedBlock& block) {
+  assert(block.resident() && block.pins == 0 && "only what is there and unpinned can leave");
+  if (block.clean())
+    ++statistics_.clean_evictions;
+  else if (!start_copy_out(block))
+    return false;
+  ++statistics_.evictions;
+  leave_region(block);
+  return true;
+}
+
 bool Pager::try_drop(PagedBlock& block) {
-  if (!options_.may_drop || block.keeps > 0 || block.changing > 0 || block.maker == kNoStep) return false;
+  if (!may_drop(block)) return false;
   std::optional<ReplayRecipe> recipe = recipes_.recipe_for(block);
   if (!recipe || !recipe->duration) return false;
   if (*recipe->duration + meter_.estimate(Engine::in, recipe->bytes_away) > copy_cost(block)) return false;
@@ -191,13 +237,14 @@ void Pager::copy(Engine engine, std::byte* to, const std::byte* from, Bytes byte
   }
 }
 
-Event Pager::timed_copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) {
+Event Pager::timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from) {
   const Event start = backend_.record(engine);
-  copy(engine, to, from, bytes);
+  copy(engine, to, from, block.bytes);
   const Event end = backend_.record(engine);
   last_copy_[static_cast<std::size_t>(engine)] = end;
   meter_.update(backend_);
-  meter_.add(engine, start, end, bytes);
+  meter_.add(engine, start, end, block.bytes);
+  if (copy_log_) copy_log_->copied(engine, block, start, end);
   return end;
 }
 

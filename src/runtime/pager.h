@@ -13,12 +13,21 @@
 #include <vector>
 
 #include "runtime/block.h"
+#include "runtime/copy_log.h"
 #include "runtime/link_meter.h"
 #include "runtime/recipe.h"
+#include "runtime/stall_meter.h"
 #include "runtime/statistics.h"
 #include "runtime/victims.h"
 
 namespace ebb {
+
+// Where a plan wants a block: at `begin`, or anywhere in a range that is larger than the block.
+struct PlannedPlace {
+  Bytes begin = kAnywhere;
+  Bytes end = 0;
+  bool planned() const { return begin != kAnywhere; }
+};
 
 struct PagerOptions {
   Bytes limit = 0;
@@ -38,7 +47,7 @@ class Pager {
 
   // Gives a block without bytes a region that compute may use, evicting others if there is no room. false:
   // not possible.
-  [[nodiscard]] bool place(PagedBlock& block);
+  [[nodiscard]] bool place(PagedBlock& block, const PlannedPlace& where = {});
   // Starts the return of a block that is on the host. false: no room.
   [[nodiscard]] bool bring_in(PagedBlock& block) { return bring_in(block, Fit::best); }
   // Compute may use the bytes from here on. REQUIRES: resident and pinned.
@@ -54,11 +63,24 @@ class Pager {
   [[nodiscard]] bool evict(PagedBlock& block);
   // Gives back all the block has.
   void release(PagedBlock& block);
+  // The same as a plan asks for it: copied out unless it is clean, never dropped.
+  [[nodiscard]] bool send_out(PagedBlock& block);
+  // Drops it whatever that costs. false: it must stay. REQUIRES: resident and unpinned.
+  [[nodiscard]] bool drop(PagedBlock& block);
+  // Starts the return to a given place, sending away who is there. false: somebody there cannot go.
+  [[nodiscard]] bool bring_in_at(PagedBlock& block, Bytes offset);
+  // Empties a part of the arena and makes compute wait until it can be used. false: somebody cannot go.
+  [[nodiscard]] bool clear(Bytes begin, Bytes end);
+  // From now on what has no planned place goes to the high end, away from what has.
+  void keep_low_end_for_plan(bool on) { low_end_is_planned_ = on; }
   // The dropped `target` gets what `temporary` has.
   void adopt(PagedBlock& target, PagedBlock& temporary);
 
   // Makes one hole of that size, evicting others. false: pinned blocks or the host leave no way.
   [[nodiscard]] bool make_hole(Bytes bytes);
+  // Is there a hole of that size? If so, compute waits until it can be used, so that the op that fills it
+  // does not have to.
+  [[nodiscard]] bool wait_for_hole(Bytes bytes);
   // The last resort: all that is not pinned leaves, and the operands — pinned once, by the caller — move to
   // the low end. An operand may be on the host afterwards.
   void compact(std::span<PagedBlock* const> operands);
@@ -71,6 +93,16 @@ class Pager {
   void op_began() { ++now_; }
   void touch(PagedBlock& block) { block.last_use = now_; }
 
+  std::int64_t now() const { return now_; }  // in ops
+  Bytes take_arena_peak() { return arena_.take_peak(); }
+  // Resident blocks by offset.
+  const std::map<Bytes, PagedBlock*>& residents() const { return residents_; }
+  Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
+  HostStore& host() { return host_; }
+  StallMeter& stalls() { return stalls_; }
+  // Told of every copy, with the events around it.
+  void set_copy_log(CopyLog* log) { copy_log_ = log; }
+
   BlockState state(const PagedBlock& block);
   std::byte* data(const PagedBlock& block) const { return device_ + block.at.region.offset; }
   Bytes capacity() const { return arena_.capacity(); }
@@ -82,19 +114,25 @@ class Pager {
  private:
   enum class Fit : char { best, lowest };
   std::optional<Region> find_region(const PagedBlock& block, Engine engine, Fit fit);
+  std::optional<Region> take_planned(Bytes bytes, const PlannedPlace& where);
+  bool send_away(Bytes begin, Bytes end);
   bool bring_in(PagedBlock& block, Fit fit);
+  bool return_to(PagedBlock& block, const Region& region);
+  bool wait_for(Engine engine, const Region& region);
+  void compute_waits(Event event, StallCause cause);
   std::optional<PieceWindow> choose_window(Bytes need, bool small_too);
   std::optional<Bytes> clear_window(Bytes need);
   double cost_of_evicting(const PagedBlock& block, bool small_too) const;
   Nanoseconds copy_cost(const PagedBlock& block) const;
   bool try_drop(PagedBlock& block);
+  bool may_drop(const PagedBlock& block) const;
   void leave_region(PagedBlock& block);
   void give_host_copy(PagedBlock& block);
   std::optional<HostPlace> take_host_place(Bytes bytes);
   bool copy_low(PagedBlock& block);
   void move_low(PagedBlock& block);
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
-  Event timed_copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
+  Event timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from);
   void settle_in(PagedBlock& block, const Region& region);
   bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
 
@@ -111,6 +149,9 @@ class Pager {
   Event mark_ = kHappened;
   bool mark_is_current_ = false;
   Event last_copy_[kEngines] = {};
+  bool low_end_is_planned_ = false;
+  StallMeter stalls_;
+  CopyLog* copy_log_ = nullptr;
 
   // Kept between calls so that they allocate nothing in the long run.
   std::vector<Event> waits_;

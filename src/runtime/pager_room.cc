@@ -5,6 +5,7 @@
 #include <cassert>
 #include <tuple>
 
+#include "backend/events.h"
 #include "runtime/pager.h"
 
 namespace ebb {
@@ -13,8 +14,9 @@ std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine,
   arena_.forget(backend_);
   waits_.clear();
   std::optional<Region> region = fit == Fit::lowest ? arena_.take_lowest(block.bytes, waits_)
-                                 : managed(block)   ? arena_.take(block.bytes, waits_)
-                                                    : arena_.take_highest(block.bytes, waits_);
+                                 : managed(block) && !low_end_is_planned_
+                                     ? arena_.take(block.bytes, waits_)
+                                     : arena_.take_highest(block.bytes, waits_);
   if (!region) {
     const std::optional<Bytes> offset = clear_window(block.bytes);
     if (!offset) return std::nullopt;
@@ -22,14 +24,62 @@ std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine,
     region = arena_.take_at(*offset, block.bytes, waits_);
     assert(region && "a cleared window is not free");
   }
+  wait_for(engine, *region);
+  return region;
+}
+
+bool Pager::wait_for(Engine engine, const Region& region) {
   try {
-    for (const Event event : waits_) backend_.wait(engine, event);
+    for (const Event event : waits_)
+      if (engine == Engine::compute)
+        compute_waits(event, StallCause::room);
+      else
+        backend_.wait(engine, event);
   } catch (...) {
-    arena_.give(*region, waits_);
+    arena_.give(region, waits_);
     throw;
   }
-  if (engine == Engine::compute && !waits_.empty()) compute_advanced();
+  return true;
+}
+
+void Pager::compute_waits(Event event, StallCause cause) {
+  if (engine_of(event) == Engine::compute) return;
+  stalls_.wait(backend_, event, cause);
+  compute_advanced();
+}
+
+bool Pager::send_away(Bytes begin, Bytes end) {
+  if (!options_.may_move) return false;
+  for (;;) {
+    const auto it = residents_.lower_bound(end);
+    if (it == residents_.begin()) return true;
+    PagedBlock& block = *std::prev(it)->second;
+    if (block.at.region.end() <= begin) return true;
+    if (block.pins > 0 || !evict(block)) return false;
+    ++statistics_.displaced;
+  }
+}
+
+std::optional<Region> Pager::take_planned(Bytes bytes, const PlannedPlace& where) {
+  arena_.forget(backend_);
+  waits_.clear();
+  if (where.end > arena_.capacity()) return std::nullopt;
+  std::optional<Region> region = arena_.take_within(where.begin, where.end, bytes, waits_);
+  if (!region && where.end - where.begin >= Arena::rounded(bytes) && send_away(where.begin, where.end)) {
+    waits_.clear();
+    region = arena_.take_within(where.begin, where.end, bytes, waits_);
+  }
+  if (!region) ++statistics_.misplaced;
   return region;
+}
+
+bool Pager::clear(Bytes begin, Bytes end) {
+  end = std::min(end, arena_.capacity());
+  if (!arena_.is_free(begin, end) && !send_away(begin, end)) return false;
+  waits_.clear();
+  arena_.waits_within(begin, end, waits_);
+  for (const Event event : waits_) compute_waits(event, StallCause::room);
+  return arena_.is_free(begin, end);
 }
 
 Nanoseconds Pager::copy_cost(const PagedBlock& block) const {
@@ -42,6 +92,7 @@ double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
   Victim victim{.copy_out = block.clean() ? 0 : meter_.estimate(Engine::out, block.bytes),
                 .copy_in = meter_.estimate(Engine::in, block.bytes),
                 .idle_ops = now_ - block.last_use};
+  if (block.next_use > now_) victim.next_use_in = block.next_use - now_;
   if (options_.may_drop && block.keeps == 0 && !block.clean()) victim.remake = recipes_.maker_duration(block);
   return cost_of(victim);
 }
@@ -89,6 +140,16 @@ bool Pager::make_hole(Bytes bytes) {
   return clear_window(bytes).has_value();
 }
 
+bool Pager::wait_for_hole(Bytes bytes) {
+  if (bytes <= 0) return true;
+  const std::optional<Region> hole = arena_.best_fit(bytes);
+  if (!hole) return false;
+  waits_.clear();
+  arena_.waits_within(hole->offset, hole->end(), waits_);
+  for (const Event event : waits_) compute_waits(event, StallCause::room);
+  return true;
+}
+
 bool Pager::copy_low(PagedBlock& block) {
   begin_use(block, true);
   waits_.clear();
@@ -99,7 +160,7 @@ bool Pager::copy_low(PagedBlock& block) {
     return false;
   }
   try {
-    for (const Event event : waits_) backend_.wait(Engine::compute, event);
+    for (const Event event : waits_) compute_waits(event, StallCause::room);
     copy(Engine::compute, device_ + region->offset, data(block), block.bytes);
     compute_advanced();
   } catch (...) {

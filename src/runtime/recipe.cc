@@ -63,8 +63,10 @@ std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, std::span
   return recipe;
 }
 
-std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block) const {
-  return find(block, {}, usable_from_, options_.longest_recipe);
+std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block, std::size_t longest) const {
+  std::optional<ReplayRecipe> recipe = find(block, {}, usable_from_, longest);
+  if (recipe) recipe->longest = longest;
+  return recipe;
 }
 
 ReplayRecipe RecipeBook::recipe_of(const PagedBlock& block) const {
@@ -96,7 +98,7 @@ void RecipeBook::leave(Handle block) {
 }
 
 bool RecipeBook::rebase(Handle dropped) {
-  std::optional<ReplayRecipe> recipe = recipe_for(*table_.find(dropped));
+  std::optional<ReplayRecipe> recipe = recipe_for(*table_.find(dropped), recipes_.at(dropped).longest);
   if (!recipe) return false;
   leave(dropped);
   enter(dropped, std::move(*recipe));

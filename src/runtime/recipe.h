@@ -50,6 +50,7 @@ struct Step {
   Bytes inside_peak = 0;                     // of the memory malloc'd in the op
   std::optional<Nanoseconds> duration = {};  // unknown until its events have happened
   std::set<Handle> dependents = {};          // dropped blocks whose recipe has it
+  OpIndex planned_op = kNoOp;                // which op of the iteration that is followed
 };
 
 struct ReplayRecipe {
@@ -57,11 +58,13 @@ struct ReplayRecipe {
   std::vector<Handle> leaves;  // what the steps read and do not make
   Bytes bytes_away = 0;        // of leaves on the host
   std::optional<Nanoseconds> duration = {};
+  std::size_t longest = 0;  // it may grow to, when leaves go
 };
 
 struct RecipeOptions {
-  std::size_t most_steps = 65'536;  // op instances that are remembered
-  std::size_t longest_recipe = 64;  // steps a block may be dropped for
+  std::size_t most_steps = 65'536;            // op instances that are remembered
+  std::size_t longest_recipe = 64;            // steps a block may be dropped for on a guess
+  std::size_t longest_planned_recipe = 4096;  // and because a plan says so
 };
 
 class RecipeBook {
@@ -72,11 +75,18 @@ class RecipeBook {
   StepId record(Step step);
   const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id - first_)]; }
   void set_duration(StepId id, Nanoseconds duration);
+  void set_planned_op(StepId id, OpIndex op) {
+    steps_[static_cast<std::size_t>(id - first_)].planned_op = op;
+  }
   // Of the op that made the block's content: at least what a replay takes. Nothing if it cannot be replayed.
   std::optional<Nanoseconds> maker_duration(const PagedBlock& block) const;
 
-  // A recipe for a block that is not dropped, within the longest allowed; nothing if there is none.
-  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block) const;
+  // A recipe for a block that is not dropped, of at most so many steps; nothing if there is none.
+  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block, std::size_t longest) const;
+  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block) const {
+    return recipe_for(block, options_.longest_recipe);
+  }
+  const RecipeOptions& options() const { return options_; }
   // The block is dropped from now on: REQUIRES that the caller takes its bytes away. Returns false if it must
   // not be, because a dropped block needs its content and has no other recipe.
   bool drop(PagedBlock& block, ReplayRecipe recipe);

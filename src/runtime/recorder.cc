@@ -78,11 +78,22 @@ void Recorder::set_duration(std::int64_t event, Nanoseconds duration) {
   storage_->trace.events[index].duration = std::max<Nanoseconds>(duration, 0);
 }
 
-void Recorder::trim() {
-  const Trace& old = storage_->trace;
-  if (old.events.size() < most_events_) return;
-  const std::size_t cut = old.events.size() / 2;
+std::int64_t Recorder::events() const {
+  return forgotten_ + static_cast<std::int64_t>(storage_->trace.events.size());
+}
 
+Trace Recorder::tail(std::int64_t end, std::size_t most_events) const {
+  const std::size_t size = storage_->trace.events.size();
+  const auto last =
+      static_cast<std::size_t>(std::clamp<std::int64_t>(end - forgotten_, 0, events() - forgotten_));
+  std::vector<BlockId> names;
+  if (last == size && size <= most_events) return storage_->trace;
+  return std::move(part(last - std::min(last, most_events), last, names)->trace);
+}
+
+std::unique_ptr<Recorder::Storage> Recorder::part(std::size_t cut, std::size_t end,
+                                                  std::vector<BlockId>& new_id) const {
+  const Trace& old = storage_->trace;
   // Who was alive at the cut.
   std::vector<bool> alive(storage_->bytes.size(), false);
   for (std::size_t i = 0; i < cut; ++i)
@@ -92,7 +103,7 @@ void Recorder::trim() {
   auto fresh = std::make_unique<Storage>();
   fresh->trace.name = old.name;
   fresh->trace.unmanaged = old.unmanaged;
-  std::vector<BlockId> new_id(storage_->bytes.size(), -1);
+  new_id.assign(storage_->bytes.size(), -1);
   const auto rename = [&](BlockId id) {
     BlockId& renamed = new_id[static_cast<std::size_t>(id)];
     if (renamed < 0) {
@@ -103,8 +114,7 @@ void Recorder::trim() {
   };
   for (std::size_t id = 0; id < alive.size(); ++id)
     if (alive[id]) fresh->builder.malloc(rename(static_cast<BlockId>(id)), storage_->bytes[id]);
-  const auto mallocs = static_cast<std::int64_t>(fresh->trace.events.size());
-  for (std::size_t i = cut; i < old.events.size(); ++i) {
+  for (std::size_t i = cut; i < end; ++i) {
     std::vector<MemoryEvent> memory(old.memory_of(i).begin(), old.memory_of(i).end());
     for (MemoryEvent& event : memory) event.block = rename(event.block);
     if (old.events[i].kind == EventKind::malloc) {
@@ -120,9 +130,19 @@ void Recorder::trim() {
       fresh->builder.exec(event);
     }
   }
-  for (auto& [handle, id] : ids_) id = rename(id);
+  return fresh;
+}
+
+void Recorder::trim() {
+  const std::size_t size = storage_->trace.events.size();
+  if (size < most_events_) return;
+  const std::size_t cut = size / 2;
+  std::vector<BlockId> new_id;
+  auto fresh = part(cut, size, new_id);
+  // What lives and was in none of the events kept was malloc'd at their start: all have a new id.
+  for (auto& [handle, id] : ids_) id = new_id[static_cast<std::size_t>(id)];
   next_id_ = static_cast<BlockId>(fresh->bytes.size());
-  forgotten_ += static_cast<std::int64_t>(cut) - mallocs;
+  forgotten_ += static_cast<std::int64_t>(size) - static_cast<std::int64_t>(fresh->trace.events.size());
   storage_ = std::move(fresh);
 }
 

@@ -53,6 +53,10 @@ class Recorder {
   // Returns the event's number, for set_duration.
   std::int64_t exec(const RecordedOp& op);
   void set_duration(std::int64_t event, Nanoseconds duration);
+  // How many events there were so far, forgotten ones included.
+  std::int64_t events() const;
+  // The last events before number `end`, as a trace of their own; at most so many.
+  Trace tail(std::int64_t end, std::size_t most_events) const;
 
   const Trace& trace() const;
   void write(const std::string& path) const;
@@ -61,6 +65,8 @@ class Recorder {
   struct Storage;  // the trace and its builder
   BlockId id_of(Handle block) const { return ids_.at(block); }
   void trim();
+  // The events [cut, end) with what was alive then malloc'd first. `names` gets the new id of each block.
+  std::unique_ptr<Storage> part(std::size_t cut, std::size_t end, std::vector<BlockId>& names) const;
 
   std::size_t most_events_;
   std::chrono::steady_clock::time_point start_;

@@ -2,6 +2,7 @@
 // (docs/notes/runtime.md).
 #pragma once
 
+#include "runtime/guide.h"
 #include "runtime/lifetimes.h"
 #include "runtime/op_frame.h"
 
@@ -15,6 +16,7 @@ struct RuntimeParts {
   Lifetimes& lifetimes;
   DeviceStatistics& statistics;
   FrameSlot& frame;
+  GuideSlot& guide;
 };
 
 class Remaker {

@@ -80,7 +80,6 @@ Replay::Cast Replay::cast_of(const Step& step) {
     PagedBlock* live = parts_.table.find(handle);
     if (!live || !live->has_bytes()) continue;
     cast.keeps.emplace_back(*live, &PagedBlock::keeps);
-    cast.blocks.push_back(live);
     cast.scratch_copies.emplace_back(scratch, live);
   }
   return cast;
@@ -88,13 +87,23 @@ Replay::Cast Replay::cast_of(const Step& step) {
 
 bool Replay::try_function(const Step& step, Cast& cast, bool may_abandon) {
   std::vector<BlockHold> pins;
-  if (!pin_together(parts_.pager, cast.blocks, step.inside_peak, pins))
-    throw OutOfMemory(fmt::format("replay of op {}: no room for its operands of {} bytes: {}", step.name,
-                                  arena_bytes(cast.blocks), parts_.pager.describe()));
+  const auto pin = [&](std::span<PagedBlock* const> blocks, Bytes inside) {
+    if (!pin_together(parts_.pager, blocks, inside, pins))
+      throw OutOfMemory(fmt::format("replay of op {}: no room for its operands of {} bytes: {}", step.name,
+                                    arena_bytes(blocks), parts_.pager.describe()));
+  };
+  for (const auto& [to, from] : cast.scratch_copies) {
+    PagedBlock* const both[] = {to, from};
+    pin(both, 0);
+    parts_.pager.begin_use(*to, true);
+    parts_.pager.begin_use(*from, false);
+    parts_.pager.copy_within(*to, *from);
+    parts_.pager.content_changed(*to);
+  }
+  pin(cast.blocks, step.inside_peak);
   if (may_abandon && parts_.pager.largest_hole() < step.inside_peak)
     std::ignore = back_up(parts_.pager, cast.changed);
   for (PagedBlock* block : cast.blocks) parts_.pager.begin_use(*block, true);
-  for (const auto& [to, from] : cast.scratch_copies) parts_.pager.copy_within(*to, *from);
   ReplayFrame frame(parts_, step, cast.by_handle, may_abandon);
   try {
     const FrameEntry entry(parts_.frame, frame);

@@ -42,7 +42,7 @@ Handle ReplayFrame::malloc(Bytes bytes) {
                     step_.name, next_birth_, bytes));
   PagedBlock& block = parts_.table.create(bytes);
   try {
-    if (!parts_.pager.place(block)) {
+    if (!parts_.pager.place(block, parts_.guide.place_of_replayed(step_, next_birth_))) {
       if (may_abandon_ && can_undo()) {
         abandoned_ = true;
         throw AbandonOp{};

@@ -21,6 +21,8 @@ struct DeviceStatistics {
   std::int64_t abandoned_ops = 0;      // ops stopped for want of memory and run once more
   std::int64_t compactions = 0;
   std::int64_t copy_retries = 0;
+  std::int64_t displaced = 0;  // blocks that left because a plan wanted their place
+  std::int64_t misplaced = 0;  // planned places that were not to be had
   Bytes arena_in_use = 0;
   Bytes arena_high_water = 0;  // never above the limit
   Bytes host_in_use = 0;

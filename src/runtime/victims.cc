@@ -33,7 +33,8 @@ std::optional<PieceWindow> cheapest_window(std::span<const ArenaPiece> pieces, B
 double cost_of(const Victim& victim) {
   Nanoseconds time = victim.copy_out + victim.copy_in;
   if (victim.remake) time = std::min(time, *victim.remake);
-  return static_cast<double>(time + 1) / static_cast<double>(std::max<std::int64_t>(victim.idle_ops, 0) + 1);
+  const std::int64_t distance = victim.next_use_in.value_or(victim.idle_ops);
+  return static_cast<double>(time + 1) / static_cast<double>(std::max<std::int64_t>(distance, 0) + 1);
 }
 
 }  // namespace ebb

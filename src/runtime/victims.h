@@ -39,7 +39,8 @@ struct Victim {
   Nanoseconds copy_out = 0;  // 0 if clean
   Nanoseconds copy_in = 0;
   std::optional<Nanoseconds> remake = {};  // if it can be computed again
-  std::int64_t idle_ops = 0;               // since its last use: the guess at the distance to its next
+  std::int64_t idle_ops = 0;               // since its last use: the guess at the distance to its next …
+  std::optional<std::int64_t> next_use_in = {};  // … unless it is known, in ops
 };
 double cost_of(const Victim& victim);
 

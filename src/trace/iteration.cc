@@ -6,6 +6,7 @@
 
 #include "trace/access_list.h"
 #include "trace/error.h"
+#include "trace/iteration_script.h"
 #include "trace/rotate.h"
 
 namespace ebb {
@@ -37,22 +38,27 @@ class Extractor {
       throw InputError(
           fmt::format("the repeat of {} events from event {} on holds no ops", run_.period, run_.begin));
     ops_.resize(static_cast<std::size_t>(period_ops_));
+    script_.resize(ops_.size());
     for (std::size_t i = model_begin(); i < model_begin() + run_.period; ++i) add_event(i);
     add_times();
     add_idle_blocks();
     ProgramInfo info{.name = trace_.name, .unmanaged = unmanaged_, .measured_step = step_};
     return Program::build(std::move(info), std::move(ops_), std::move(blocks_));
   }
+  std::vector<ScriptOp> take_script() { return std::move(script_); }
 
  private:
   static constexpr BlockId kNone = -1;
-  static constexpr BlockId kLongLived = -2;  // counted as unmanaged
-  static constexpr BlockId kTransient = -3;  // never there while an op runs, or workspace
+  static constexpr BlockId kLongLived = kOnceInAWhile;  // counted as unmanaged
+  static constexpr BlockId kTransient = kInsideOnly;    // never there while an op runs, or workspace
 
   std::size_t model_begin() const { return run_.begin + run_.period; }
   OpIndex ops_before(std::size_t event) const { return ops_before_[event - run_.begin]; }
   const BlockHistory& history(BlockId b) const { return histories_[static_cast<std::size_t>(b)]; }
-  Op& op_at(std::size_t event) { return ops_[static_cast<std::size_t>(ops_before(event) % period_ops_)]; }
+  std::size_t op_of(std::size_t event) const {
+    return static_cast<std::size_t>(ops_before(event) % period_ops_);
+  }
+  Op& op_at(std::size_t event) { return ops_[op_of(event)]; }
 
   OpIndex birth_of(const BlockHistory& block) const { return ops_before(block.born); }
   OpIndex death_of(const BlockHistory& block) const {
@@ -131,6 +137,8 @@ class Extractor {
       peak_inside = std::max(peak_inside, inside);
       const BlockId id = program_id(memory.block);
       if (id >= 0) op_at(i).births.push_back(id);
+      const bool in_op = trace_.events[i].kind == EventKind::exec;
+      script_[op_of(i)].mallocs.push_back({.bytes = memory.bytes, .block = id, .inside = in_op});
       if (id != kTransient) births += memory.bytes;
     }
     if (trace_.events[i].kind == EventKind::exec) add_exec(i, peak_inside - births);
@@ -147,6 +155,12 @@ class Extractor {
     AccessList accesses;
     for (const Access& access : trace_.accesses_of(i)) {
       const BlockId id = program_id(access.block);
+      if (history(access.block).born != i)
+        script_[op_of(i)].operands.push_back({.block = id,
+                                              .bytes = history(access.block).bytes,
+                                              .reads = access.reads,
+                                              .writes = access.writes,
+                                              .side_effect = access.side_effect});
       if (id < 0) {
         op.replayable = false;
         continue;
@@ -196,6 +210,7 @@ class Extractor {
   OpIndex period_ops_ = 0;
   std::vector<BlockId> program_ids_;  // of representatives
   std::vector<Op> ops_;
+  std::vector<ScriptOp> script_;  // by op
   std::vector<Block> blocks_;
   Bytes unmanaged_ = 0;
   Nanoseconds step_ = 0;
@@ -207,6 +222,16 @@ Program extract_iteration(const Trace& trace, const std::vector<BlockHistory>& b
                           const Detection& detection) {
   const Program program = Extractor(trace, blocks, detection).extract();
   return rotate(program, least_load_boundary(program));
+}
+
+ScriptedIteration extract_script(const Trace& trace, const std::vector<BlockHistory>& blocks,
+                                 const Detection& detection) {
+  Extractor extractor(trace, blocks, detection);
+  const Program program = extractor.extract();
+  std::vector<ScriptOp> script = extractor.take_script();
+  const OpIndex first = least_load_boundary(program);
+  std::rotate(script.begin(), script.begin() + first, script.end());
+  return {rotate(program, first), std::move(script)};
 }
 
 Program iteration_of(const Trace& trace, const std::string& place, const DetectOptions& options) {

@@ -40,10 +40,10 @@ TEST_F(PagerTest, OrdersACopyOutAfterComputeAndTheNextOwnerAfterTheCopy) {
   PagedBlock& a = placed(2 * k4);
   calls();
   placed(k4);
-  EXPECT_EQ(calls(), (std::vector<std::string>{
-                         "host_slab 16384", "record compute event 1", "wait out for compute event 1",
-                         "record out event 2", "copy out 8192", "record out event 3",
-                         "wait compute for compute event 1", "wait compute for out event 3"}));
+  EXPECT_EQ(calls(),
+            (std::vector<std::string>{"host_slab 16384", "record compute event 1",
+                                      "wait out for compute event 1", "record out event 2", "copy out 8192",
+                                      "record out event 3", "wait compute for out event 3"}));
   EXPECT_EQ(a.at.place, Residence::Place::host);
 }
 

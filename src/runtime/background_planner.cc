@@ -1,0 +1,84 @@
+#include "runtime/background_planner.h"
+
+#include "trace/fingerprint.h"
+
+namespace ebb {
+namespace {
+
+struct Stopped {};
+
+ScriptedIteration with_threshold(ScriptedIteration iteration, Bytes smallest_managed) {
+  ProgramInfo info = iteration.program.info();
+  info.smallest_managed = smallest_managed;
+  Program program = Program::build(info, iteration.program.ops(), iteration.program.blocks());
+  return {std::move(program), std::move(iteration.script)};
+}
+
+}  // namespace
+
+BackgroundPlanner::~BackgroundPlanner() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void BackgroundPlanner::start(Trace trace, const Machine& machine) {
+  news_ = {};
+  thread_ = std::thread([this, trace = std::move(trace), machine] { work(trace, machine); });
+}
+
+bool BackgroundPlanner::poll(PlanningNews& news) {
+  if (!has_news_.load(std::memory_order_acquire)) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    news = news_;
+    has_news_ = false;
+  }
+  if (news.done) thread_.join();
+  return true;
+}
+
+void BackgroundPlanner::publish(const PlanningNews& news) {
+  const std::lock_guard lock(mutex_);
+  news_ = news;
+  has_news_.store(true, std::memory_order_release);
+}
+
+void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
+  PlanningNews news;
+  try {
+    const std::vector<BlockHistory> blocks = block_histories(trace, "the recorded run");
+    const Detection detection = detect_iteration(trace, blocks, {});
+    if (detection.status == DetectStatus::found) {
+      news.iteration = std::make_shared<const ScriptedIteration>(
+          with_threshold(extract_script(trace, blocks, detection), options_.smallest_managed));
+      news.fingerprint = fingerprint(news.iteration->program);
+      publish(news);
+      const auto known = cache_.find(news.fingerprint);
+      news.reused = known != cache_.end();
+      if (news.reused) {
+        news.preparation = known->second;
+      } else {
+        PlannerOptions planning{.deadline_seconds = options_.deadline_seconds,
+                                .allow_recompute = options_.allow_recompute,
+                                .progress = [this](const PlanningProgress&) {
+                                  if (stop_) throw Stopped{};
+                                }};
+        news.preparation = prepare_plan(news.iteration->program, machine,
+                                        {.planner = options_.planner,
+                                         .plan = options_.plan,
+                                         .capacity = options_.capacity,
+                                         .planning = planning});
+        if (cache_.size() >= kMostPlans) cache_.clear();
+        cache_[news.fingerprint] = news.preparation;
+      }
+    }
+  } catch (const std::exception& error) {
+    news.preparation.refusal = error.what();
+  } catch (const Stopped&) {
+    news.preparation.refusal = "stopped";
+  }
+  news.done = true;
+  publish(news);
+}
+
+}  // namespace ebb

@@ -1,0 +1,59 @@
+// From a recorded stretch to a plan, on a thread of its own: detect, extract, look up or plan, lay out.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "machine/machine.h"
+#include "runtime/prepared_plan.h"
+#include "trace/iteration_script.h"
+
+namespace ebb {
+
+struct BackgroundOptions {
+  std::string planner = {};
+  PlanFunction plan = {};  // instead of a planner by name
+  Bytes capacity = 0;
+  Bytes smallest_managed = 0;
+  bool allow_recompute = false;
+  double deadline_seconds = 10;
+};
+
+// What a job found; pointers are null for what it did not.
+struct PlanningNews {
+  bool done = false;
+  std::shared_ptr<const ScriptedIteration> iteration = {};
+  std::uint64_t fingerprint = 0;
+  Preparation preparation = {};
+  bool reused = false;  // from the cache
+};
+
+class BackgroundPlanner {
+ public:
+  explicit BackgroundPlanner(const BackgroundOptions& options) : options_(options) {}
+  ~BackgroundPlanner();  // stops a search under way and waits for it
+
+  bool busy() const { return thread_.joinable(); }
+  // REQUIRES: not busy.
+  void start(Trace trace, const Machine& machine);
+  // Any news since the last call? Cheap if not. When they say done, it is no longer busy.
+  bool poll(PlanningNews& news);
+
+ private:
+  void work(const Trace& trace, const Machine& machine);
+  void publish(const PlanningNews& news);
+
+  static constexpr std::size_t kMostPlans = 32;
+  BackgroundOptions options_;
+  std::map<std::uint64_t, Preparation> cache_;  // by fingerprint; touched by one job at a time
+  std::thread thread_;
+  std::atomic<bool> has_news_ = false;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;  // guards news_
+  PlanningNews news_;
+};
+
+}  // namespace ebb

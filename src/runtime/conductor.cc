@@ -1,0 +1,201 @@
+#include "runtime/conductor.h"
+
+#include <algorithm>
+
+#include "trace/fingerprint.h"
+
+namespace ebb {
+namespace {
+
+constexpr std::int64_t kFirstLook = 64;            // events recorded before an iteration is looked for
+constexpr std::size_t kMostLookedAt = 400'000;     // events, from the last back
+constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iteration's length: look for another
+constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
+
+}  // namespace
+
+Conductor::Conductor(Backend& backend, const RuntimeParts& parts, Remaker& remaker, Recorder& recorder,
+                     OpTimer& timer, const ConductorOptions& options)
+    : backend_(backend),
+      parts_(parts),
+      remaker_(remaker),
+      recorder_(recorder),
+      timer_(timer),
+      options_(options),
+      log_(backend),
+      planner_(options.planning),
+      slabs_(backend, parts.pager.host()),
+      look_at_event_(kFirstLook) {
+  parts_.pager.set_copy_log(this);
+}
+
+Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
+
+Machine Conductor::machine_now() const {
+  if (options_.machine) return *options_.machine;
+  const auto bandwidth = [&](Engine engine) {
+    const Nanoseconds time = std::max<Nanoseconds>(parts_.pager.copy_time(engine, kMeasuredCopy), 1);
+    return kMeasuredCopy * 1'000'000'000 / time;
+  };
+  return {
+      .name = "as measured", .bandwidth_out = bandwidth(Engine::out), .bandwidth_in = bandwidth(Engine::in)};
+}
+
+LogCounts Conductor::counts() const {
+  return {.statistics = parts_.statistics,
+          .stalls = parts_.pager.stalls().total(),
+          .deviations = deviations_before_ + (tracker_ ? tracker_->deviations() : 0),
+          .left_out = left_out_before_ + (follower_ ? follower_->left_out() : 0)};
+}
+
+void Conductor::look_for_iteration() {
+  if (planner_.busy() || recorder_.events() < look_at_event_) return;
+  if (tracker_ && tracker_->known() && strange_ops_ < tracker_->iteration().program.op_count() + kStrangeOps)
+    return;
+  timer_.update();
+  const std::int64_t end = timer_.first_unknown().value_or(recorder_.events());
+  planner_.start(recorder_.tail(end, kMostLookedAt), machine_now());
+  // Ever later, so that all looks together cost about as much as the last one.
+  look_at_event_ = recorder_.events() + std::max(kFirstLook, (recorder_.events() - looked_from_) / 2);
+}
+
+void Conductor::take_news() {
+  PlanningNews news;
+  if (!planner_.poll(news) || !news.iteration) return;
+  if (!tracker_ || fingerprint_ != news.fingerprint) use_iteration(news);
+  if (!news.done) return;
+  refusal_ = news.preparation.refusal;
+  if (!news.preparation.plan || plan_) return;
+  plan_ = news.preparation.plan;
+  ++(news.reused ? plans_reused_ : plans_made_);
+  slabs_.want(plan_->lowered.host_peak);
+}
+
+void Conductor::use_iteration(const PlanningNews& news) {
+  stop_following();
+  if (tracker_) deviations_before_ += tracker_->deviations();
+  tracker_.emplace(news.iteration);
+  fingerprint_ = news.fingerprint;
+  plan_ = nullptr;
+  strange_ops_ = 0;
+  log_.lose();
+}
+
+void Conductor::stop_following() {
+  if (!follower_) return;
+  left_out_before_ += follower_->left_out();
+  follower_.reset();
+  ++fallbacks_;
+}
+
+void Conductor::start_following() {
+  follower_.emplace(parts_, remaker_, *tracker_, plan_);
+  follower_->settle();
+}
+
+void Conductor::forget_place() {
+  stop_following();
+  log_.lose();
+  looked_from_ = recorder_.events();
+  look_at_event_ = std::min(look_at_event_, looked_from_ + kFirstLook);
+}
+
+bool Conductor::op_begins(const OpSeen& op) {
+  take_news();
+  if (!tracker_) return false;
+  const Tracker::Verdict verdict = tracker_->op_begins(op, parts_.pager.now());
+  if (verdict == Tracker::Verdict::unknown) {
+    followed_all_along_ = false;
+    if (++strange_ops_ == tracker_->iteration().program.op_count() + kStrangeOps) forget_place();
+    return false;
+  }
+  strange_ops_ = 0;
+  if (verdict == Tracker::Verdict::found) forget_place();
+  if (verdict == Tracker::Verdict::jumped && tracker_->place() == 0) log_.lose();
+  if (!follower_) return false;
+  follower_->issue_until(tracker_->place());
+  return true;
+}
+
+void Conductor::function_begins() {
+  if (follower_ && tracker_->running() != kNoOp) follower_->issue_beside(tracker_->running());
+}
+
+void Conductor::op_restarts() {
+  places_hold_ = false;
+  if (tracker_) tracker_->op_restarts();
+}
+
+void Conductor::op_ended(StepId step, Event start, Event end) {
+  if (!tracker_) return look_for_iteration();
+  const OpIndex op = tracker_->running();
+  if (op == kNoOp) return look_for_iteration();
+  if (step != kNoStep) parts_.recipes.set_planned_op(step, op);
+  log_.op(op, start, end);
+  tracker_->op_ended();
+  if (tracker_->place() == 0) boundary();
+}
+
+void Conductor::boundary() {
+  parts_.pager.stalls().update(backend_);
+  log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
+                follower_ && followed_all_along_);
+  if (!follower_ && plan_ && tracker_->complete() && slabs_.finished()) start_following();
+  followed_all_along_ = follower_.has_value();
+}
+
+PlannedPlace Conductor::place_of_malloc(Bytes bytes) {
+  if (!tracker_) return {};
+  const ScriptMalloc* malloc = tracker_->expect_malloc(bytes);
+  if (!malloc || !follower_) return {};
+  if (malloc->inside && !places_hold_) return {};  // one hole was made for all of them
+  if (!malloc->inside) follower_->issue_until(tracker_->place());
+  return follower_->place_of(*malloc, tracker_->place());
+}
+
+void Conductor::malloced(PagedBlock& block) {
+  if (!tracker_) return;
+  tracker_->malloced(block);
+  if (follower_ && block.follower) block.home = block.at.region.offset;
+}
+
+PlannedPlace Conductor::place_of_replayed(const Step& step, std::size_t nth) {
+  return follower_ ? follower_->place_of_replayed(step, nth) : PlannedPlace{};
+}
+
+DeviceStatus Conductor::status() {
+  log_.update();
+  DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
+                      .iteration_known = tracker_ && tracker_->known(),
+                      .planning = planner_.busy(),
+                      .refusal = refusal_,
+                      .measured_step = log_.last_step(),
+                      .iterations = log_.count(),
+                      .planned_iterations = log_.planned(),
+                      .plans_made = plans_made_,
+                      .plans_reused = plans_reused_,
+                      .deviations = counts().deviations,
+                      .fallbacks = fallbacks_,
+                      .left_out = counts().left_out};
+  if (tracker_) {
+    status.fingerprint = fingerprint_text(fingerprint_);
+    status.ops_per_iteration = tracker_->iteration().program.op_count();
+  }
+  if (plan_) {
+    status.planner = plan_->planner;
+    status.predicted_step = plan_->step.step_time;
+    status.plain_step = plan_->step.plain_time;
+    status.planning_seconds = plan_->planning_seconds;
+  }
+  return status;
+}
+
+std::optional<StepComparison> Conductor::comparison() const {
+  if (!plan_ || !log_.measured()) return std::nullopt;
+  return StepComparison{.predicted_step = plan_->step.step_time,
+                        .measured_step = log_.measured_step(),
+                        .predicted = plan_->timeline,
+                        .measured = *log_.measured()};
+}
+
+}  // namespace ebb

@@ -1,0 +1,83 @@
+// From a program nobody knows to one that follows a plan, and back: watches what is recorded, has the
+// iteration found and planned in the background, follows the plan from an iteration's begin on, and lets go
+// of it when the program does something else (docs/notes/planned-mode.md).
+#pragma once
+
+#include "runtime/background_planner.h"
+#include "runtime/follower.h"
+#include "runtime/iteration_log.h"
+#include "runtime/op_timer.h"
+#include "runtime/slab_maker.h"
+
+namespace ebb {
+
+struct ConductorOptions {
+  BackgroundOptions planning = {};
+  std::optional<Machine> machine = {};  // nothing: links as measured so far
+};
+
+class Conductor final : public Guide, public CopyLog {
+ public:
+  // REQUIRES: all outlive the conductor.
+  Conductor(Backend& backend, const RuntimeParts& parts, Remaker& remaker, Recorder& recorder, OpTimer& timer,
+            const ConductorOptions& options);
+  ~Conductor() override;
+
+  bool op_begins(const OpSeen& op) override;
+  bool make_room() override { return places_hold_ = follower_->make_room(tracker_->running()); }
+  void function_begins() override;
+  void op_restarts() override;
+  void op_ended(StepId step, Event start, Event end) override;
+  PlannedPlace place_of_malloc(Bytes bytes) override;
+  void malloced(PagedBlock& block) override;
+  PlannedPlace place_of_replayed(const Step& step, std::size_t nth) override;
+  void copied(Engine engine, const PagedBlock& block, Event start, Event end) override {
+    (void)block;
+    log_.copy(engine, follower_ ? follower_->current_gap() : -1, start, end);
+  }
+
+  bool following() const { return follower_.has_value(); }
+  // Must ops be timed? Not while a plan is followed and nobody looks.
+  bool wants_times() const { return !follower_ || log_.sampling(); }
+  DeviceStatus status();
+  IterationLog& log() { return log_; }
+  std::optional<StepComparison> comparison() const;
+
+ private:
+  void look_for_iteration();
+  void take_news();
+  void use_iteration(const PlanningNews& news);
+  void boundary();
+  void start_following();
+  void stop_following();
+  void forget_place();
+  Machine machine_now() const;
+  LogCounts counts() const;
+
+  Backend& backend_;
+  RuntimeParts parts_;
+  Remaker& remaker_;
+  Recorder& recorder_;
+  OpTimer& timer_;
+  ConductorOptions options_;
+  IterationLog log_;
+  BackgroundPlanner planner_;
+  SlabMaker slabs_;
+  std::optional<Tracker> tracker_;
+  std::optional<Follower> follower_;
+  std::shared_ptr<const PreparedPlan> plan_;  // of the tracker's iteration
+  std::uint64_t fingerprint_ = 0;
+  std::string refusal_;
+  std::int64_t look_at_event_ = 0;   // when to look for an iteration again
+  std::int64_t looked_from_ = 0;     // the event at which the present search began
+  std::int64_t strange_ops_ = 0;     // in a row
+  bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
+  bool followed_all_along_ = false;  // in this iteration
+  std::int64_t plans_made_ = 0;
+  std::int64_t plans_reused_ = 0;
+  std::int64_t fallbacks_ = 0;
+  std::int64_t deviations_before_ = 0;  // of earlier trackers
+  std::int64_t left_out_before_ = 0;    // of earlier followers
+};
+
+}  // namespace ebb

@@ -1,0 +1,256 @@
+#include "runtime/follower.h"
+
+#include <algorithm>
+
+namespace ebb {
+
+namespace {
+
+// The positions at which a replay brings the gap's block back.
+std::vector<OpIndex> replayed_at(const Gap& gap, const Decision& decision) {
+  std::vector<OpIndex> positions;
+  if (decision.action != Action::recompute || !decision.stays) return positions;
+  bool reaches_the_end = false;
+  for (const OpRange& stay : *decision.stays) {
+    if (stay.begin != gap.from + 1) positions.push_back(stay.begin);
+    reaches_the_end = reaches_the_end || stay.end == gap.to;
+  }
+  if (gap.kind != GapKind::trailing && !reaches_the_end) positions.push_back(gap.to);
+  return positions;
+}
+
+}  // namespace
+
+Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker,
+                   std::shared_ptr<const PreparedPlan> plan)
+    : parts_(parts),
+      remaker_(remaker),
+      tracker_(tracker),
+      plan_(std::move(plan)),
+      program_(tracker.iteration().program),
+      run_at_(program_.ops().size()),
+      items_before_(program_.ops().size()),
+      targets_(program_.ops().size()),
+      first_step_(program_.ops().size(), -1),
+      nth_birth_(program_.blocks().size(), 0) {
+  for (const Op& op : program_.ops())
+    for (std::size_t k = 0; k < op.births.size(); ++k)
+      nth_birth_[static_cast<std::size_t>(op.births[k])] = static_cast<int>(k);
+  std::int32_t items = 0;
+  const std::vector<Command>& commands = plan_->schedule.commands;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const auto op = static_cast<std::size_t>(commands[i].op);
+    if (commands[i].kind == CommandKind::run) run_at_[op] = i, items_before_[op] = items;
+    items += commands[i].kind == CommandKind::run || commands[i].kind == CommandKind::replay;
+  }
+  for (GapId g = 0; g < plan_->gaps.count(); ++g)
+    for (const OpIndex position : replayed_at(plan_->gaps[g], plan_->lowered.plan[g]))
+      if (position < program_.op_count())
+        targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
+  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
+  for (std::size_t k = steps.size(); k-- > 0;)
+    first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
+  parts_.pager.keep_low_end_for_plan(true);
+}
+
+Follower::~Follower() {
+  parts_.pager.keep_low_end_for_plan(false);
+  for (BlockId b = 0; b < program_.block_count(); ++b)
+    if (PagedBlock* block = tracker_.bound(b)) block->home = kAnywhere;
+}
+
+void Follower::settle() {
+  std::vector<PagedBlock*> misplaced;
+  for (const auto& [offset, block] : parts_.pager.residents()) {
+    const BlockId id = tracker_.block_of(*block);
+    const Bytes home = id < 0 ? kAnywhere : plan_->offsets.at_boundary[static_cast<std::size_t>(id)];
+    const bool in_the_way = offset < plan_->offsets.footprint;
+    if (block->pins == 0 && (home == kAnywhere ? in_the_way : offset != home)) misplaced.push_back(block);
+  }
+  for (PagedBlock* block : misplaced) try {
+      if (!parts_.pager.send_out(*block)) ++left_out_;
+    } catch (const BackendError&) {
+      ++left_out_;
+    }
+  for (BlockId b = 0; b < program_.block_count(); ++b) {
+    PagedBlock* block = tracker_.bound(b);
+    const Bytes home = plan_->offsets.at_boundary[static_cast<std::size_t>(b)];
+    if (!block || home == layout::kUnplanned) continue;
+    block->home = home;
+    if (block->resident() || block->dropped() || !block->has_bytes()) continue;
+    try {
+      if (!parts_.pager.bring_in_at(*block, home)) ++left_out_;
+    } catch (const BackendError&) {
+      ++left_out_;
+    }
+  }
+}
+
+void Follower::issue_until(OpIndex op) {
+  const std::size_t run = run_at_[static_cast<std::size_t>(op)];
+  const std::vector<Command>& commands = plan_->schedule.commands;
+  if (next_ > run) {
+    // The iteration ended as planned: what is left of it belongs before the next. Else it is void.
+    const bool ended = next_ > run_at_.back();
+    while (ended && next_ < commands.size()) issue(commands[next_++]);
+    next_ = step_ = 0;
+    replayed_ = kNoOp;
+  }
+  while (next_ < run) issue(commands[next_++]);
+}
+
+void Follower::issue_beside(OpIndex op) {
+  const std::vector<Command>& commands = plan_->schedule.commands;
+  const std::int32_t ended = items_before_[static_cast<std::size_t>(op)];
+  next_ = run_at_[static_cast<std::size_t>(op)] + 1;
+  for (; next_ < commands.size(); ++next_) {
+    const Command& command = commands[next_];
+    if (command.kind == CommandKind::run || command.kind == CommandKind::replay || command.ended > ended)
+      return;
+    issue(command);
+  }
+}
+
+void Follower::issue(const Command& command) {
+  current_gap_ = command.gap;
+  try {
+    carry_out(command);
+  } catch (...) {
+    // A copy or a replayed function failed: it shows again, to whom it may concern, when the block is needed.
+    ++left_out_;
+  }
+  current_gap_ = -1;
+}
+
+void Follower::carry_out(const Command& command) {
+  bool done = true;
+  switch (command.kind) {
+    case CommandKind::run:
+      break;  // skipped by the program
+    case CommandKind::replay:
+      replay(plan_->lowered.replays[step_++].before);
+      break;
+    case CommandKind::start_out:
+      done = copy_out(command.gap);
+      break;
+    case CommandKind::release:
+      done = release(command.gap);
+      break;
+    case CommandKind::start_in:
+      done = bring_in(command.gap);
+      break;
+    case CommandKind::drop:
+      done = drop(command.gap);
+      break;
+  }
+  if (!done) ++left_out_;
+}
+
+PagedBlock* Follower::block_of(GapId gap) const { return tracker_.bound(plan_->gaps[gap].block); }
+
+bool Follower::copy_out(GapId gap) {
+  PagedBlock* block = block_of(gap);
+  if (!block || block->freed) return true;  // freed earlier than planned
+  if (!block->resident()) return false;
+  return block->clean() || parts_.pager.start_copy_out(*block);
+}
+
+bool Follower::release(GapId gap) {
+  PagedBlock* block = block_of(gap);
+  if (!block || block->freed) return true;
+  block->home = plan_->offsets.returns[static_cast<std::size_t>(gap)];
+  if (!block->resident()) return true;  // it left before
+  return block->pins == 0 && parts_.pager.send_out(*block);
+}
+
+bool Follower::bring_in(GapId gap) {
+  PagedBlock* block = block_of(gap);
+  if (!block || block->freed) return true;
+  const Bytes offset = plan_->offsets.returns[static_cast<std::size_t>(gap)];
+  block->home = offset;
+  if (block->resident()) return block->at.region.offset == offset;
+  if (block->at.place != Residence::Place::host || offset == layout::kUnplanned) return false;
+  return parts_.pager.bring_in_at(*block, offset);
+}
+
+bool Follower::drop(GapId gap) {
+  PagedBlock* block = block_of(gap);
+  if (!block || block->freed) return true;
+  const Decision& decision = plan_->lowered.plan[gap];
+  block->home =
+      decision.action == Action::swap ? plan_->offsets.returns[static_cast<std::size_t>(gap)] : kAnywhere;
+  if (!block->resident()) return true;
+  if (block->pins > 0) return false;
+  if (decision.action == Action::recompute && parts_.pager.drop(*block)) return true;
+  return parts_.pager.send_out(*block) && decision.action == Action::swap;
+}
+
+void Follower::replay(OpIndex position) {
+  if (replayed_ == position) return;  // a step of a replay that ran as a whole
+  replayed_ = replaying_ = position;
+  struct End {
+    OpIndex& replaying;
+    ~End() { replaying = kNoOp; }
+  } end{replaying_};
+  for (const BlockId id : targets_[static_cast<std::size_t>(position)])
+    if (PagedBlock* block = tracker_.bound(id); block && block->dropped()) remaker_.remake(*block);
+}
+
+bool Follower::make_room(OpIndex op) {
+  const auto i = static_cast<std::size_t>(op);
+  const Program& program = program_;
+  for (std::size_t k = 0; k < program.op(op).births.size(); ++k) {
+    const BlockId id = program.op(op).births[k];
+    const PagedBlock* block = tracker_.bound(id);
+    if (block && block->resident()) continue;  // malloc'd before the op
+    const Bytes offset = plan_->offsets.births.offset(op, static_cast<int>(k));
+    if (program.block(id).bytes == 0) continue;
+    if (offset == layout::kUnplanned ||
+        !parts_.pager.clear(offset, arena_end(offset, program.block(id).bytes)))
+      return false;
+  }
+  const Bytes workspace = program.op(op).workspace;
+  const Bytes offset = plan_->offsets.workspaces[i];
+  return workspace == 0 ||
+         (offset != layout::kUnplanned && parts_.pager.clear(offset, arena_end(offset, workspace)));
+}
+
+PlannedPlace Follower::place_of(const ScriptMalloc& malloc, OpIndex op) const {
+  if (malloc.block >= 0) {
+    const Bytes offset = plan_->offsets.births.offset(op, nth_birth_[static_cast<std::size_t>(malloc.block)]);
+    if (offset == layout::kUnplanned || malloc.bytes == 0) return {};
+    return {offset, arena_end(offset, malloc.bytes)};
+  }
+  const Bytes workspace = program_.op(op).workspace;
+  const Bytes offset = plan_->offsets.workspaces[static_cast<std::size_t>(op)];
+  if (malloc.block != kInsideOnly || offset == layout::kUnplanned || workspace == 0) return {};
+  return {offset, arena_end(offset, workspace)};
+}
+
+PlannedPlace Follower::place_of_replayed(const Step& step, std::size_t nth) const {
+  if (replaying_ == kNoOp || step.planned_op == kNoOp) return {};
+  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
+  auto k = static_cast<std::size_t>(first_step_[static_cast<std::size_t>(replaying_)]);
+  while (k < steps.size() && steps[k].before == replaying_ && steps[k].op != step.planned_op) ++k;
+  if (k >= steps.size() || steps[k].before != replaying_) return {};
+  const auto& mallocs = tracker_.iteration().script[static_cast<std::size_t>(step.planned_op)].mallocs;
+  std::size_t first = 0;
+  while (first < mallocs.size() && !mallocs[first].inside) ++first;
+  if (first + nth >= mallocs.size()) return {};
+  const ScriptMalloc& malloc = mallocs[first + nth];
+  if (malloc.block < 0) {
+    const Bytes offset = plan_->offsets.replay_workspaces[k];
+    if (offset == layout::kUnplanned) return {};
+    return {offset, arena_end(offset, program_.op(step.planned_op).workspace)};
+  }
+  const auto outputs = program_.outputs(step.planned_op);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (program_.version(outputs[i].version).block == malloc.block) {
+      const Bytes offset = plan_->offsets.replays.offset(static_cast<OpIndex>(k), static_cast<int>(i));
+      if (offset == layout::kUnplanned || malloc.bytes == 0) return {};
+      return {offset, arena_end(offset, malloc.bytes)};
+    }
+  return {};
+}
+
+}  // namespace ebb

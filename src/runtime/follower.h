@@ -1,0 +1,69 @@
+// Follows a schedule: issues its commands around the program's ops, in its order. What cannot be done — an
+// address still taken, a block pinned or gone, a full host, a failed copy — is left out and counted; whoever
+// needs the block then finds it as without a plan (docs/notes/planned-mode.md).
+//
+//   … release a │ start_in b │ run 7 │ start_in c (ended ≤ 7) │ release d (ended 8) │ run 8 …
+//     `---- before op 7 ----'         `- before its function -' `---- before op 8 ----'
+#pragma once
+
+#include "runtime/prepared_plan.h"
+#include "runtime/tracker.h"
+
+namespace ebb {
+
+class Follower {
+ public:
+  // REQUIRES: all outlive the follower; the tracker's iteration has the plan's program.
+  Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker,
+           std::shared_ptr<const PreparedPlan> plan);
+  ~Follower();
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  // Moves what is not where the plan has it when an iteration begins.
+  void settle();
+  // Issues all that comes before the op. An op before the last one begins a new iteration.
+  void issue_until(OpIndex op);
+  // Empties the places of what the op will malloc. true: all are free.
+  bool make_room(OpIndex op);
+  // Issues what may begin while the op runs.
+  void issue_beside(OpIndex op);
+
+  PlannedPlace place_of(const ScriptMalloc& malloc, OpIndex op) const;
+  PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const;
+
+  const PreparedPlan& plan() const { return *plan_; }
+  std::int64_t left_out() const { return left_out_; }
+  // The gap whose command is being issued, or -1.
+  GapId current_gap() const { return current_gap_; }
+
+ private:
+  void issue(const Command& command);
+  void carry_out(const Command& command);
+  bool copy_out(GapId gap);
+  bool release(GapId gap);
+  bool bring_in(GapId gap);
+  bool drop(GapId gap);
+  void replay(OpIndex position);
+  PagedBlock* block_of(GapId gap) const;
+  Bytes arena_end(Bytes offset, Bytes bytes) const { return offset + Arena::rounded(bytes); }
+
+  RuntimeParts parts_;
+  Remaker& remaker_;
+  const Tracker& tracker_;
+  std::shared_ptr<const PreparedPlan> plan_;
+  const Program& program_;
+  std::vector<std::size_t> run_at_;            // by op: its command
+  std::vector<std::int32_t> items_before_;     // by op: items listed before its run
+  std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
+  std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
+  std::vector<int> nth_birth_;                 // by block: among the births of its op
+  std::size_t next_ = 0;                       // command to issue
+  std::size_t step_ = 0;                       // replay step that comes next
+  OpIndex replaying_ = kNoOp;                  // the position a replay runs for
+  OpIndex replayed_ = kNoOp;                   // the position it ran for last
+  GapId current_gap_ = -1;
+  std::int64_t left_out_ = 0;
+};
+
+}  // namespace ebb

@@ -1,0 +1,52 @@
+// Who knows the iteration that a program repeats, asked by those who run its ops. Whatever it says is advice:
+// without it, or against it, they stay right.
+#pragma once
+
+#include "runtime/pager.h"
+
+namespace ebb {
+
+struct Operand;
+
+// An op as it is about to be called.
+struct OpSeen {
+  std::string_view name;
+  std::span<const Operand> operands;  // a block once
+};
+
+class Guide {
+ public:
+  virtual ~Guide() = default;
+  // An op begins: whatever should happen before it does. true: a plan knows where its mallocs go.
+  virtual bool op_begins(const OpSeen& op) = 0;
+  // Its operands are pinned: empties the places of its mallocs. false: not all can be had.
+  [[nodiscard]] virtual bool make_room() = 0;
+  // Its function is about to run.
+  virtual void function_begins() = 0;
+  // It was abandoned and runs once more.
+  virtual void op_restarts() = 0;
+  // It has run between the two events; `step` may be kNoStep.
+  virtual void op_ended(StepId step, Event start, Event end) = 0;
+  // Where the next malloc goes, inside an op or on its own, and what came of it.
+  virtual PlannedPlace place_of_malloc(Bytes bytes) = 0;
+  virtual void malloced(PagedBlock& block) = 0;
+  // Where a replayed op's nth malloc goes.
+  virtual PlannedPlace place_of_replayed(const Step& step, std::size_t nth) = 0;
+};
+
+// The guide, if there is one. One per Device.
+struct GuideSlot {
+  Guide* current = nullptr;
+
+  PlannedPlace place_of_malloc(Bytes bytes) const {
+    return current ? current->place_of_malloc(bytes) : PlannedPlace{};
+  }
+  void malloced(PagedBlock& block) const {
+    if (current) current->malloced(block);
+  }
+  PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const {
+    return current ? current->place_of_replayed(step, nth) : PlannedPlace{};
+  }
+};
+
+}  // namespace ebb

@@ -1,0 +1,79 @@
+#include "runtime/iteration_log.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ebb {
+
+void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena, bool planned) {
+  if (began_) {
+    IterationStatistics statistics{.number = next_number_++,
+                                   .mode = planned ? Mode::planned : Mode::reactive,
+                                   .bytes_out = counts.statistics.bytes_out - began_->statistics.bytes_out,
+                                   .bytes_in = counts.statistics.bytes_in - began_->statistics.bytes_in,
+                                   .replays = counts.statistics.replays - began_->statistics.replays,
+                                   .evictions = counts.statistics.evictions - began_->statistics.evictions,
+                                   .peak_arena = peak_arena,
+                                   .deviations = counts.deviations - began_->deviations,
+                                   .left_out = counts.left_out - began_->left_out};
+    for (std::size_t i = 0; i < kStallCauses; ++i)
+      statistics.stalls[i] = counts.stalls[i] - began_->stalls[i];
+    planned_ += planned;
+    pending_.push_back({statistics, begin_, at, {}});
+    if (sampling_ && planned && statistics.deviations == 0) pending_.back().samples.swap(samples_);
+    if (pending_.size() > kMostIterations) pending_.pop_front();
+  }
+  began_ = counts;
+  begin_ = at;
+  samples_.clear();
+  // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration.
+  sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1));
+  update();
+}
+
+void IterationLog::op(OpIndex op, Event start, Event end) {
+  if (sampling_ && samples_.size() < kMostSpans)
+    samples_.push_back({.lane = Lane::compute, .op = op, .start = start, .end = end});
+}
+
+void IterationLog::copy(Engine engine, GapId gap, Event start, Event end) {
+  if (sampling_ && samples_.size() < kMostSpans)
+    samples_.push_back(
+        {.lane = engine == Engine::out ? Lane::out : Lane::in, .gap = gap, .start = start, .end = end});
+}
+
+void IterationLog::update() {
+  // A copy of the last iteration may still run; then it is asked about again.
+  while (!pending_.empty() && backend_.happened(pending_.front().end)) {
+    Pending& pending = pending_.front();
+    const auto happened = [&](const Sample& sample) { return backend_.happened(sample.end); };
+    if (!std::all_of(pending.samples.begin(), pending.samples.end(), happened)) return;
+    resolve(pending);
+    pending_.pop_front();
+  }
+}
+
+void IterationLog::resolve(Pending& pending) {
+  try {
+    pending.statistics.step_time = backend_.elapsed(pending.begin, pending.end);
+    if (!pending.samples.empty()) {
+      Timeline timeline;
+      for (const Sample& sample : pending.samples)
+        timeline.spans.push_back({.lane = sample.lane,
+                                  .op = sample.op,
+                                  .gap = sample.gap,
+                                  .start = backend_.elapsed(pending.begin, sample.start),
+                                  .end = backend_.elapsed(pending.begin, sample.end)});
+      std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
+                       [](const Span& a, const Span& b) { return a.start < b.start; });
+      measured_ = std::move(timeline);
+      measured_step_ = pending.statistics.step_time;
+    }
+  } catch (const BackendError&) {
+    // Its events lie too far back: it stays unmeasured.
+  }
+  iterations_.push_back(pending.statistics);
+  if (iterations_.size() > kMostIterations) iterations_.pop_front();
+}
+
+}  // namespace ebb

@@ -1,0 +1,78 @@
+// What each iteration cost, and when everything in one of them happened. Events are resolved when they have
+// happened, so nobody waits to know.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "runtime/stall_meter.h"
+#include "runtime/statistics.h"
+#include "runtime/status.h"
+
+namespace ebb {
+
+// What counts on, at the begin of an iteration.
+struct LogCounts {
+  DeviceStatistics statistics = {};
+  StallTimes stalls = {};
+  std::int64_t deviations = 0;
+  std::int64_t left_out = 0;
+};
+
+class IterationLog {
+ public:
+  explicit IterationLog(Backend& backend) : backend_(backend) {}
+
+  // An iteration ends (if one began) and another begins at the event of compute.
+  void boundary(Event at, const LogCounts& counts, Bytes peak_arena, bool planned);
+  // The place in the iteration is lost: what began is not counted.
+  void lose() { began_.reset(); }
+  void op(OpIndex op, Event start, Event end);
+  // `gap` is -1 for a copy that no plan asked for.
+  void copy(Engine engine, GapId gap, Event start, Event end);
+  // Resolves what has happened.
+  void update();
+
+  const std::deque<IterationStatistics>& iterations() const { return iterations_; }
+  // The last planned iteration all of whose times are known.
+  const std::optional<Timeline>& measured() const { return measured_; }
+  Nanoseconds measured_step() const { return measured_step_; }
+  Nanoseconds last_step() const { return iterations_.empty() ? 0 : iterations_.back().step_time; }
+  std::int64_t count() const { return next_number_; }
+  std::int64_t planned() const { return planned_; }
+  // Times of ops are wanted in the iteration that runs.
+  bool sampling() const { return sampling_; }
+
+ private:
+  static constexpr std::size_t kMostIterations = 1024;
+  static constexpr std::size_t kMostSpans = 16'384;  // so that their events can still be asked about
+  struct Sample {
+    Lane lane = Lane::compute;
+    OpIndex op = kNoOp;
+    GapId gap = -1;
+    Event start = kHappened;
+    Event end = kHappened;
+  };
+  struct Pending {
+    IterationStatistics statistics;
+    Event begin = kHappened;
+    Event end = kHappened;
+    std::vector<Sample> samples;
+  };
+  void resolve(Pending& pending);
+
+  Backend& backend_;
+  std::optional<LogCounts> began_;
+  Event begin_ = kHappened;
+  bool sampling_ = false;
+  std::vector<Sample> samples_;
+  std::deque<Pending> pending_;
+  std::deque<IterationStatistics> iterations_;
+  std::optional<Timeline> measured_;
+  Nanoseconds measured_step_ = 0;
+  std::int64_t next_number_ = 0;
+  std::int64_t planned_ = 0;
+};
+
+}  // namespace ebb

@@ -1,0 +1,45 @@
+// A plan made ready to be followed: judged, ordered, packed, every place known.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "layout/planned_offsets.h"
+#include "planners/judge.h"
+#include "runtime/plan_function.h"
+
+namespace ebb {
+
+struct PreparedPlan {
+  explicit PreparedPlan(const Program& program) : gaps(program) {}
+  Gaps gaps;
+  std::string planner;
+  LoweredPlan lowered = {};
+  Schedule schedule = {};
+  StepResult step = {};
+  Timeline timeline = {};
+  layout::PlannedOffsets offsets = {};
+  double planning_seconds = 0;
+};
+
+struct PreparationOptions {
+  std::string planner = {};  // empty: default_planner()
+  PlanFunction plan = {};    // instead of a planner by name
+  Bytes capacity = 0;        // of the arena
+  PlannerOptions planning = {};
+};
+
+// What there is: the plan, or a sentence that says why there is none.
+struct Preparation {
+  std::shared_ptr<const PreparedPlan> plan;
+  std::string refusal;
+};
+
+// The name of the planner that serves when nobody chose one.
+std::string default_planner();
+
+// Nothing is planned where nothing has to move. Unmanaged bytes and a small pool for what no plan knows stay
+// free above the packed footprint. Throws InputError if there is no planner of that name.
+Preparation prepare_plan(const Program& program, const Machine& machine, const PreparationOptions& options);
+
+}  // namespace ebb

@@ -1,0 +1,176 @@
+#include "runtime/tracker.h"
+
+#include <algorithm>
+
+namespace ebb {
+namespace {
+
+constexpr OpIndex kMostLeftOut = 8;      // ops that may be missing in a row
+constexpr std::int64_t kEnoughOps = 16;  // in a row at only one place: the program is there
+
+// Ops from each access of a block to its next one, cyclically.
+OpIndex distance_to_next(const Program& program, BlockId block, OpIndex op) {
+  const auto accesses = program.accesses(block);
+  const auto next = std::upper_bound(accesses.begin(), accesses.end(), op,
+                                     [](OpIndex at, const BlockAccess& access) { return at < access.op; });
+  if (next != accesses.end()) return next->op - op;
+  return accesses.empty() ? program.op_count() : accesses.front().op + program.op_count() - op;
+}
+
+}  // namespace
+
+Tracker::Tracker(std::shared_ptr<const ScriptedIteration> iteration)
+    : iteration_(std::move(iteration)),
+      bound_(iteration_->program.blocks().size(), nullptr),
+      next_use_in_(iteration_->script.size()),
+      birth_use_in_(iteration_->program.blocks().size(), 0) {
+  const Program& program = iteration_->program;
+  for (OpIndex i = 0; i < op_count(); ++i) {
+    for (const ScriptOperand& operand : script(i).operands)
+      next_use_in_[static_cast<std::size_t>(i)].push_back(
+          operand.block < 0 ? 0 : distance_to_next(program, operand.block, i));
+    for (const BlockId block : program.op(i).births)
+      birth_use_in_[static_cast<std::size_t>(block)] = distance_to_next(program, block, i);
+  }
+}
+
+Tracker::~Tracker() {
+  for (PagedBlock* block : bound_)
+    if (block) block->follower = nullptr, block->home = kAnywhere;
+}
+
+BlockId Tracker::block_of(const PagedBlock& block) const {
+  return block.follower ? static_cast<BlockId>(block.follower - bound_.data()) : -1;
+}
+
+void Tracker::bind(BlockId id, PagedBlock& block) {
+  PagedBlock*& slot = bound_[static_cast<std::size_t>(id)];
+  if (slot == &block) return;
+  if (slot) slot->follower = nullptr, slot->home = kAnywhere;
+  if (block.follower) *block.follower = nullptr;
+  slot = &block;
+  block.follower = &slot;
+}
+
+bool Tracker::looks_like(OpIndex op, const OpSeen& seen) const {
+  const auto& expected = script(op).operands;
+  if (seen.operands.size() > expected.size() || iteration_->program.op(op).name != seen.name) return false;
+  for (std::size_t k = 0; k < seen.operands.size(); ++k) {
+    const Operand& operand = seen.operands[k];
+    if (expected[k].bytes != operand.block->bytes || expected[k].writes != operand.changes() ||
+        expected[k].reads != (operand.reads || operand.side_effect) ||
+        expected[k].side_effect != operand.side_effect)
+      return false;
+  }
+  return true;
+}
+
+bool Tracker::is(OpIndex op, const OpSeen& seen) const {
+  if (!looks_like(op, seen)) return false;
+  const auto& expected = script(op).operands;
+  for (std::size_t k = 0; k < seen.operands.size(); ++k)
+    if (expected[k].block >= 0 && bound(expected[k].block) != seen.operands[k].block) return false;
+  return true;
+}
+
+std::optional<OpIndex> Tracker::ahead(const OpSeen& seen) const {
+  if (seen.operands.empty()) return std::nullopt;  // says too little to jump for
+  for (OpIndex d = 1; d <= std::min<OpIndex>(kMostLeftOut, op_count() - 1 - place_); ++d)
+    if (is(place_ + d, seen)) return place_ + d;
+  if (place_ != 0 && is(0, seen)) return 0;
+  return std::nullopt;
+}
+
+void Tracker::run(OpIndex op, const OpSeen& seen, std::int64_t now) {
+  if (op != place_) next_malloc_ = 0;
+  place_ = running_ = op;
+  now_ = now;
+  suspended_ = false;
+  ++in_a_row_;
+  const auto& expected = script(op).operands;
+  const auto& distances = next_use_in_[static_cast<std::size_t>(op)];
+  for (std::size_t k = 0; k < seen.operands.size(); ++k) {
+    if (expected[k].block < 0) continue;
+    PagedBlock& block = *seen.operands[k].block;
+    bind(expected[k].block, block);
+    block.next_use = now + distances[k];
+  }
+  const auto& mallocs = script(op).mallocs;
+  while (next_malloc_ < mallocs.size() && !mallocs[next_malloc_].inside) ++next_malloc_;
+  first_inside_ = next_malloc_;
+}
+
+Tracker::Verdict Tracker::op_begins(const OpSeen& seen, std::int64_t now) {
+  running_ = kNoOp;
+  if (!known_) {
+    if (!search(seen)) return Verdict::unknown;
+    in_a_row_ = 0;
+    run(place_, seen, now);
+    return Verdict::found;
+  }
+  if (looks_like(place_, seen) && (!suspended_ || is(place_, seen))) {
+    // The same op on other blocks is still the op: the plan goes on with those.
+    if (complete() && !is(place_, seen)) ++deviations_;
+    run(place_, seen, now);
+    return Verdict::expected;
+  }
+  if (const std::optional<OpIndex> place = ahead(seen)) {
+    ++deviations_;
+    candidates_.clear();
+    run(*place, seen, now);
+    return Verdict::jumped;
+  }
+  if (!suspended_) ++deviations_, candidates_.clear();
+  suspended_ = true;
+  if (!search(seen)) return Verdict::unknown;
+  in_a_row_ = 0;
+  run(place_, seen, now);
+  return Verdict::found;
+}
+
+bool Tracker::search(const OpSeen& seen) {
+  std::erase_if(candidates_, [&](OpIndex& at) {
+    at = (at + 1) % op_count();
+    return !looks_like(at, seen);
+  });
+  ++candidate_run_;
+  if (candidates_.empty()) {
+    candidate_run_ = 1;
+    for (OpIndex i = 0; i < op_count(); ++i)
+      if (looks_like(i, seen)) candidates_.push_back(i);
+  }
+  if (candidates_.size() != 1 || candidate_run_ < std::min<std::int64_t>(kEnoughOps, op_count()))
+    return false;
+  place_ = candidates_.front();
+  candidates_.clear();
+  known_ = true;
+  return true;
+}
+
+void Tracker::op_ended() {
+  if (running_ == kNoOp) return;
+  running_ = kNoOp;
+  place_ = (place_ + 1) % op_count();
+  next_malloc_ = 0;
+}
+
+const ScriptMalloc* Tracker::expect_malloc(Bytes bytes) {
+  expected_ = nullptr;
+  if (!on_the_way()) return nullptr;
+  const auto& mallocs = script(place_).mallocs;
+  if (next_malloc_ >= mallocs.size() || mallocs[next_malloc_].bytes != bytes ||
+      mallocs[next_malloc_].inside != (running_ != kNoOp)) {
+    if (running_ != kNoOp && complete()) ++deviations_;
+    return nullptr;
+  }
+  return expected_ = &mallocs[next_malloc_++];
+}
+
+void Tracker::malloced(PagedBlock& block) {
+  if (!expected_ || expected_->block < 0) return;
+  bind(expected_->block, block);
+  block.next_use = now_ + birth_use_in_[static_cast<std::size_t>(expected_->block)];
+  expected_ = nullptr;
+}
+
+}  // namespace ebb

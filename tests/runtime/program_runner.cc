@@ -1,0 +1,256 @@
+#include "runtime/program_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "runtime/op_frame.h"
+
+namespace ebb::testing {
+
+// One call of an op, owned by its function so that a replay finds it.
+struct ProgramRunner::Call {
+  struct Input {
+    Handle handle = 0;
+    std::uint64_t expected = 0;
+    std::size_t bytes = 0;
+  };
+  struct Output {
+    Handle handle = 0;  // 0: born in the op
+    std::size_t bytes = 0;
+    bool from_old = false;
+  };
+  std::uint64_t salt = 0;
+  std::vector<Input> inputs = {};
+  std::vector<Output> outputs = {};
+  std::vector<Handle> side_effects = {};
+  Bytes workspace = 0;
+  std::vector<Handle> births = {};
+  std::shared_ptr<int> wrong = {};
+  std::function<void()> work = {};
+
+  std::uint64_t basis() const {
+    std::uint64_t basis = salt;
+    for (const Input& input : inputs) basis = mix(basis, input.expected);
+    return basis;
+  }
+  void write(std::byte* at, std::size_t k) const {
+    if (!outputs[k].from_old) std::memset(at, 0, outputs[k].bytes);
+    scramble(at, outputs[k].bytes, mix(basis(), k));
+  }
+  void operator()(ExecContext& context) {
+    births.clear();
+    for (const Output& output : outputs)
+      if (output.handle == 0) births.push_back(context.malloc(static_cast<Bytes>(output.bytes)));
+    if (workspace > 0) {
+      const Handle scratch = context.malloc(workspace);
+      std::memset(context.data(scratch), 0x77, static_cast<std::size_t>(workspace));
+      context.free(scratch);
+    }
+    for (const Input& input : inputs)
+      if (hash_of(context.data(input.handle), input.bytes) != input.expected) ++*wrong;
+    std::size_t birth = 0;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      write(context.data(outputs[k].handle == 0 ? births[birth++] : outputs[k].handle), k);
+    for (const Handle handle : side_effects) ++*reinterpret_cast<unsigned char*>(context.data(handle));
+    if (work) work();
+  }
+};
+
+ProgramRunner::ProgramRunner(Device& device, const Program& program, const RunnerOptions& options)
+    : device_(device), program_(program), options_(options), live_(program.blocks().size()) {
+  for (BlockId b = 0; b < program.block_count(); ++b)
+    if (program.block(b).lifetime != Lifetime::local) instances(b).push_back(make(b, bytes_of(b, false)));
+}
+
+ProgramRunner::~ProgramRunner() = default;
+
+Bytes ProgramRunner::bytes_of(BlockId block, bool half) const {
+  const Bytes bytes = program_.block(block).bytes * options_.unit;
+  return half ? (bytes + 1) / 2 : bytes;
+}
+
+ProgramRunner::Live ProgramRunner::make(BlockId block, Bytes bytes) {
+  Live live{.handle = device_.malloc(bytes), .content = Content(static_cast<std::size_t>(bytes))};
+  scramble(live.content.data(), live.content.size(), static_cast<std::uint64_t>(block) + 99);
+  refill(live);
+  return live;
+}
+
+void ProgramRunner::refill(Live& live) {
+  for (int tries = 0; tries < 50; ++tries) try {
+      const Pin pin = device_.pin(live.handle, PinFor::writing);
+      std::memcpy(pin.data(), live.content.data(), live.content.size());
+      return;
+    } catch (const std::exception& error) {
+      failed(error);
+    }
+}
+
+void ProgramRunner::failed(const std::exception& error) {
+  ++failures_;
+  last_failure_ = error.what();
+}
+
+void ProgramRunner::iterate(const Variation& variation) {
+  for (OpIndex i = 0; i < program_.op_count(); ++i) {
+    const bool can_be_left_out = program_.op(i).births.empty();
+    if (i != variation.leave_out || !can_be_left_out) run(i, variation.half_sizes);
+    free_dead(i);
+    if (i == variation.one_more_after) one_more();
+    if (i == variation.stop_after) break;
+  }
+  if (variation.stop_after == kNoOp) return;
+  // What the rest would have freed.
+  for (BlockId b = 0; b < program_.block_count(); ++b) {
+    const Lifetime lifetime = program_.block(b).lifetime;
+    const std::size_t stay = lifetime == Lifetime::local ? 0 : 1;
+    while (instances(b).size() > stay) {
+      device_.free(instances(b).front().handle);
+      instances(b).erase(instances(b).begin());
+    }
+    if (instances(b).size() < stay) instances(b).push_back(make(b, bytes_of(b, false)));
+  }
+}
+
+void ProgramRunner::run(OpIndex i, bool half) {
+  const Op& op = program_.op(i);
+  auto call = std::make_shared<Call>();
+  call->salt = mix(static_cast<std::uint64_t>(i), ++calls_);
+  call->wrong = wrong_;
+  call->workspace = op.workspace * options_.unit;
+  if (options_.work) call->work = [work = options_.work, i] { work(i); };
+  std::vector<BlockId> written;  // by output
+  for (std::size_t k = 0; k < op.births.size(); ++k) {
+    const Bytes bytes = bytes_of(op.births[k], half);
+    Handle handle = 0;
+    if (options_.births_outside && k % 3 == 0) {
+      try {
+        handle = device_.malloc(bytes);
+      } catch (const std::exception& error) {
+        failed(error);
+      }
+    }
+    call->outputs.push_back({handle, static_cast<std::size_t>(bytes), false});
+    written.push_back(op.births[k]);
+  }
+  std::vector<Handle> reads, writes;
+  std::vector<BlockId> touched;  // by side effects
+  for (const Access& access : op.accesses) {
+    if (std::find(op.births.begin(), op.births.end(), access.block) != op.births.end()) continue;
+    if (instances(access.block).empty()) continue;
+    const Live& live = instances(access.block).back();
+    if (access.side_effect) {
+      if (live.content.empty()) continue;
+      call->side_effects.push_back(live.handle);
+      touched.push_back(access.block);
+      continue;
+    }
+    if (access.reads) {
+      call->inputs.push_back(
+          {live.handle, hash_of(live.content.data(), live.content.size()), live.content.size()});
+      reads.push_back(live.handle);
+    }
+    if (access.writes) {
+      call->outputs.push_back({live.handle, live.content.size(), access.reads});
+      written.push_back(access.block);
+    }
+  }
+  for (const auto& output : call->outputs)
+    if (output.handle != 0) writes.push_back(output.handle);
+  const OpInfo info{
+      .name = op.name, .phase = op.phase, .replayable = op.replayable, .side_effects = call->side_effects};
+  bool done = false;
+  try {
+    device_.exec(info, reads, writes, [call](ExecContext& context) { (*call)(context); });
+    done = true;
+  } catch (const std::exception& error) {
+    failed(error);
+  }
+  if (!done)
+    for (const Handle handle : call->births) device_.free(handle);
+  std::size_t birth = 0;
+  for (std::size_t k = 0; k < call->outputs.size(); ++k) {
+    const bool born = std::find(op.births.begin(), op.births.end(), written[k]) != op.births.end();
+    if (born) {
+      const bool inside = call->outputs[k].handle == 0;
+      const Handle handle = inside ? (done ? call->births[birth++] : 0) : call->outputs[k].handle;
+      if (handle == 0) {
+        instances(written[k]).push_back(make(written[k], static_cast<Bytes>(call->outputs[k].bytes)));
+        continue;
+      }
+      instances(written[k]).push_back({handle, Content(call->outputs[k].bytes)});
+    }
+    Live& live = instances(written[k]).back();
+    if (done)
+      call->write(live.content.data(), k);
+    else
+      refill(live);
+  }
+  for (const BlockId block : touched) {
+    Live& live = instances(block).back();
+    if (done)
+      ++reinterpret_cast<unsigned char&>(live.content[0]);
+    else
+      refill(live);
+  }
+}
+
+void ProgramRunner::free_dead(OpIndex op) {
+  for (const BlockId b : program_.deaths(op)) {
+    if (instances(b).empty()) continue;
+    device_.free(instances(b).front().handle);
+    instances(b).erase(instances(b).begin());
+  }
+}
+
+void ProgramRunner::one_more() {
+  for (auto& instances : live_) {
+    if (instances.empty()) continue;
+    Live& live = instances.back();
+    auto call = std::make_shared<Call>();
+    call->salt = ++calls_;
+    call->wrong = wrong_;
+    call->inputs.push_back(
+        {live.handle, hash_of(live.content.data(), live.content.size()), live.content.size()});
+    call->outputs.push_back({live.handle, live.content.size(), true});
+    try {
+      device_.exec({.name = "one more"}, {&live.handle, 1}, {&live.handle, 1},
+                   [call](ExecContext& context) { (*call)(context); });
+      call->write(live.content.data(), 0);
+    } catch (const std::exception& error) {
+      failed(error);
+      refill(live);
+    }
+    return;
+  }
+}
+
+void ProgramRunner::finish() {
+  for (auto& instances : live_) {
+    for (Live& live : instances) {
+      try {
+        const Pin pin = device_.pin(live.handle, PinFor::reading);
+        if (std::memcmp(pin.data(), live.content.data(), live.content.size()) != 0) ++*wrong_;
+      } catch (const std::exception& error) {
+        failed(error);
+      }
+      device_.free(live.handle);
+    }
+    instances.clear();
+  }
+}
+
+bool run_until_planned(ProgramRunner& runner, Device& device, int most_iterations) {
+  for (int i = 0; i < most_iterations; ++i) {
+    runner.iterate();
+    const DeviceStatus status = device.status();
+    if (status.mode == Mode::planned) return true;
+    if (!status.refusal.empty()) return false;
+    if (status.planning) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+}  // namespace ebb::testing
