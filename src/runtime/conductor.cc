@@ -183,7 +183,7 @@ DeviceStatus Conductor::status() {
   }
   if (plan_) {
     status.planner = plan_->planner;
-    status.predicted_step = plan_->step.step_time;
+    status.predicted_step = plan_->predicted_step;
     status.plain_step = plan_->step.plain_time;
     status.planning_seconds = plan_->planning_seconds;
   }
@@ -192,7 +192,7 @@ DeviceStatus Conductor::status() {
 
 std::optional<StepComparison> Conductor::comparison() const {
   if (!plan_ || !log_.measured()) return std::nullopt;
-  return StepComparison{.predicted_step = plan_->step.step_time,
+  return StepComparison{.predicted_step = plan_->predicted_step,
                         .measured_step = log_.measured_step(),
                         .predicted = plan_->timeline,
                         .measured = *log_.measured()};

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 
+#include "layout/fit_plan.h"
 #include "runtime/arena.h"
 
 namespace ebb {
 namespace {
 
-constexpr int kMostTries = 6;
 constexpr Bytes kPoolShare = 64;  // one part in this many stays free for what no plan knows, if it can
 
 class Preparer {
@@ -27,61 +26,46 @@ class Preparer {
 
  private:
   Preparation with(const std::string& name, const PlanFunction& plan) {
-    for (const Bytes pool : {options_.capacity / kPoolShare, Bytes{0}})
-      if (Preparation found = within(name, plan, pool); found.plan) return found;
+    const auto start = std::chrono::steady_clock::now();
+    for (const Bytes pool : {options_.capacity / kPoolShare, Bytes{0}}) {
+      layout::FittedPlan fitted = fit(plan, pool);
+      if (!fitted.fits) continue;
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      return ready(name, std::move(fitted), elapsed.count());
+    }
+    if (refusal_.empty())
+      refusal_ = fmt::format("{}: packed, no plan keeps {} bytes", name, options_.capacity);
     return {.plan = nullptr, .refusal = refusal_};
   }
 
-  Preparation within(const std::string& name, const PlanFunction& plan, Bytes pool) {
-    const Bytes capacity =
-        (options_.capacity - pool - program_.info().unmanaged) / Arena::kAlignment * Arena::kAlignment;
-    Bytes limit = options_.capacity - pool;
-    for (int tries = 0; tries < kMostTries && limit > 0; ++tries) {
-      JudgedPlan judged = judged_plan(plan, limit);
-      if (judged.infeasible) {
-        refusal_ = judged.infeasible->sentence(program_);
-        return {};
-      }
-      if (judged.schedule.commands.empty() || !judged.violations.empty()) {
-        refusal_ = judged.violations.empty() ? fmt::format("{}: no steady order", name)
-                                             : judged.violations.front().sentence;
-        limit -= limit / 50;
-        continue;
-      }
-      const layout::ArenaProblem arena =
-          layout::arena_problem(program_, gaps_, judged.lowered, judged.schedule);
-      const layout::Layout layout = layout::pack(arena.problem, {.capacity = capacity});
-      if (layout.fits) return ready(name, std::move(judged), arena, layout);
-      refusal_ = fmt::format("{}: packed, the plan takes more than {} bytes", name, capacity);
-      limit -= std::max(limit / 50, Bytes{1});
-    }
-    return {};
+  // What the plan leaves free lies above the footprint.
+  layout::FittedPlan fit(const PlanFunction& plan, Bytes pool) {
+    const auto make = [&](Bytes limit) -> std::optional<Plan> {
+      PlanningResult result = plan({program_, gaps_, machine_, limit}, options_.planning);
+      if (!result.infeasible) return std::move(result.plan);
+      refusal_ = result.infeasible->sentence(program_);
+      return std::nullopt;
+    };
+    refusal_.clear();
+    const std::optional<Plan> first = make(options_.capacity - pool);
+    if (!first) return {};
+    layout::FittedPlan fitted =
+        layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
+                         {.alignment = Arena::kAlignment, .reserve = pool, .make_plan = make});
+    if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
+    return fitted;
   }
 
-  JudgedPlan judged_plan(const PlanFunction& plan, Bytes limit) const {
-    const PlanningProblem problem{program_, gaps_, machine_, limit};
-    const auto start = std::chrono::steady_clock::now();
-    const PlanningResult result = plan(problem, options_.planning);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    JudgedPlan judged;
-    if (result.infeasible)
-      judged.infeasible = result.infeasible;
-    else
-      judged = judge(problem, result.plan);
-    judged.planning_seconds = elapsed.count();
-    return judged;
-  }
-
-  Preparation ready(const std::string& name, JudgedPlan judged, const layout::ArenaProblem& arena,
-                    const layout::Layout& layout) const {
+  Preparation ready(const std::string& name, layout::FittedPlan fitted, double seconds) const {
     auto plan = std::make_shared<PreparedPlan>(program_);
     plan->planner = name;
-    plan->offsets = layout::planned_offsets(program_, gaps_, judged.lowered, arena, layout);
-    plan->lowered = std::move(judged.lowered);
-    plan->schedule = std::move(judged.schedule);
-    plan->step = judged.step;
-    plan->timeline = std::move(judged.timeline);
-    plan->planning_seconds = judged.planning_seconds;
+    plan->offsets = layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout);
+    plan->lowered = std::move(fitted.lowered);
+    plan->schedule = std::move(fitted.schedule);
+    plan->step = fitted.step;
+    plan->predicted_step = fitted.step_time;
+    plan->timeline = std::move(fitted.timeline);
+    plan->planning_seconds = seconds;
     return {.plan = std::move(plan), .refusal = {}};
   }
 

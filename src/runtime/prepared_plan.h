@@ -18,6 +18,7 @@ struct PreparedPlan {
   Schedule schedule = {};
   StepResult step = {};
   Timeline timeline = {};
+  Nanoseconds predicted_step = 0;  // with the waits for addresses
   layout::PlannedOffsets offsets = {};
   double planning_seconds = 0;
 };

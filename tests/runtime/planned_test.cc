@@ -62,7 +62,7 @@ PlanFunction random_plan_function(std::uint64_t seed) {
       Plan plan = random_plan(random, problem.program, problem.gaps);
       if (!lowerer.lower(plan, problem.limit, lowered)) return PlanningResult{.plan = std::move(plan)};
     }
-    return plan_ondemand(problem, options);
+    return find_planner("ondemand").plan(problem, options);
   };
 }
 
