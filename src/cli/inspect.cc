@@ -3,9 +3,11 @@
 
 #include <memory>
 
+#include "cli/chain_table.h"
 #include "cli/command.h"
 #include "cli/json.h"
 #include "cli/load_plot.h"
+#include "cli/machine_options.h"
 #include "cli/step_summary.h"
 #include "cli/table.h"
 #include "cli/trace_options.h"
@@ -22,6 +24,8 @@ struct Options {
   std::size_t top = 10;
   bool plot = false;
   bool json = false;
+  bool chain = false;
+  MachineOptions machine;
 };
 
 std::string op_text(const Program& program, OpIndex op) {
@@ -206,6 +210,10 @@ Json as_json(const Options& options, const Program& program, const Gaps& gaps, c
 Answer run(const Options& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
+  if (options.chain) {
+    const ChainView view = view_as_chain(program, gaps, resolve_machine(options.machine, program));
+    return {.text = options.json ? print(chain_json(program, view)) : chain_text(program, view)};
+  }
   const StepSummary summary = summarise(program, gaps, options.top);
   return {.text = options.json ? print(as_json(options, program, gaps, summary))
                                : as_text(options, program, gaps, summary)};
@@ -222,6 +230,9 @@ Command add_inspect(CLI::App& tool) {
       ->type_name("N")
       ->capture_default_str();
   command->add_flag("--plot", options->plot, "Draw demand over time even if the output is not a terminal");
+  command->add_flag("--chain", options->chain,
+                    "The step as a chain of layers, as [OFF] and its planners see it");
+  add_machine(*command, options->machine);
   command->add_flag("--json", options->json, "JSON instead of tables; bytes and nanoseconds");
   command->footer("Example: ebb inspect data/resnet50.json.gz --top 5");
   return {command, [options] { return run(*options); }};

@@ -55,6 +55,16 @@ TEST(Inspect, ComesCloseToWhatTorchReported) {
   }
 }
 
+TEST(Inspect, ShowsAStepAsAChain) {
+  const Json json =
+      run_ebb({"inspect", bundled("vgg16"), "--chain", "--machine", "v100-pcie3", "--json"}).json();
+  EXPECT_EQ(json["bandwidth_bytes_per_s"], 12'200'000'000);
+  EXPECT_EQ(json["layers"].size(), 26u);  // 13 convolutions, 6 poolings, 5 of the classifier, softmax, loss
+  const Outcome text = run_ebb({"inspect", bundled("vgg16"), "--chain"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_NE(text.out.find("ex_B MiB"), std::string::npos);
+}
+
 TEST(Inspect, PrintsTablesForPeople) {
   const Outcome outcome = run_ebb({"inspect", bundled("resnet50")});
   EXPECT_EQ(outcome.code, 0);
