@@ -1,7 +1,7 @@
 // What every planner must do, whatever it is. A planner joins by being registered.
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cctype>
 
 #include "machine/presets.h"
 #include "plan/smallest_limit.h"
@@ -17,7 +17,8 @@ class Conformance : public testing::TestWithParam<Planner> {};
 INSTANTIATE_TEST_SUITE_P(Planners, Conformance, testing::ValuesIn(planners().begin(), planners().end()),
                          [](const auto& info) {
                            std::string name(info.param.name);
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           for (char& c : name)
+                             if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
                            return name;
                          });
 
