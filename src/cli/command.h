@@ -38,5 +38,7 @@ Command add_machines(CLI::App& tool);
 Command add_planners(CLI::App& tool);
 Command add_pack(CLI::App& tool);
 Command add_convert(CLI::App& tool);
+Command add_run(CLI::App& tool);
+Command add_record(CLI::App& tool);
 
 }  // namespace ebb::cli

@@ -13,6 +13,8 @@ constexpr const char* kFooter = R"(Limits:      8GiB, 512MB, or a share of the p
 Exit codes:  0 done; 1 does not fit: no such plan, or the plan breaks the limit;
              2 bad command line or bad input; 3 a file cannot be read or written, or a defect of Ebb
 
+Programs:    ebb run and ebb record pass on the exit code of the program they run
+
 Example:     ebb inspect data/resnet50.json.gz
              ebb plan data/resnet50.json.gz --limit 50% -o plan.json
              ebb COMMAND --help has an example for each command)";
@@ -42,7 +44,7 @@ Tool::Tool()
   app_.footer(kFooter);
   app_.get_formatter()->column_width(34);
   for (auto add : {add_inspect, add_plan, add_simulate, add_bound, add_compare, add_machines, add_planners,
-                   add_pack, add_convert})
+                   add_pack, add_convert, add_run, add_record})
     commands_.push_back(add(app_));
 }
 

@@ -1,0 +1,79 @@
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/launch.h"
+#include "cli/output_file.h"
+#include "machine/units.h"
+#include "planners/planner.h"
+#include "trace/error.h"
+
+namespace ebb::cli {
+namespace {
+
+struct Options {
+  std::string limit;
+  std::string planner;
+  bool recompute = false;
+  std::string host_limit;
+  std::string device;
+  std::string report;
+  std::vector<std::string> program;
+};
+
+// The package checks sizes too, but a program may take long to import torch.
+void check_size(const std::string& text, bool share_allowed) {
+  if (share_allowed && text.ends_with('%'))
+    parse_number(std::string_view(text).substr(0, text.size() - 1));
+  else
+    parse_bytes(text);
+}
+
+Answer run(const Options& options) {
+  check_size(options.limit, true);
+  if (!options.host_limit.empty()) check_size(options.host_limit, false);
+  if (!options.planner.empty()) find_planner(options.planner);
+  require_writable(options.report);
+  Handover handover{{"EBB_LIMIT", options.limit}, {"EBB_RECOMPUTE", options.recompute ? "1" : "0"}};
+  if (!options.planner.empty()) handover.emplace_back("EBB_PLANNER", options.planner);
+  if (!options.host_limit.empty()) handover.emplace_back("EBB_HOST_LIMIT", options.host_limit);
+  if (!options.device.empty()) handover.emplace_back("EBB_DEVICE", options.device);
+  if (!options.report.empty()) handover.emplace_back("EBB_REPORT", options.report);
+  become(options.program, handover);
+}
+
+}  // namespace
+
+Command add_run(CLI::App& tool) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      tool.add_subcommand("run", "Run a PyTorch program, unchanged, within a limit of device memory");
+  command
+      ->add_option("-l,--limit", options->limit,
+                   "8GiB, or a share: of the device's memory on CUDA, of the peak of the first iterations on "
+                   "the CPU")
+      ->required()
+      ->type_name("SIZE|%");
+  command
+      ->add_option("--planner", options->planner,
+                   "Follow this planner's plan once the iteration repeats; default: move things on demand")
+      ->type_name("NAME");
+  command->add_flag("--recompute", options->recompute, "Also drop what can be computed again");
+  command->add_option("--host-limit", options->host_limit, "Host memory for what has left; default: no limit")
+      ->type_name("SIZE");
+  command->add_option("--device", options->device, "Default: cuda if there is one, else cpu")
+      ->check(CLI::IsMember({"cuda", "cpu"}).description(""))
+      ->type_name("cuda|cpu");
+  command->add_option("--report", options->report, "When the program ends, write what was done as JSON")
+      ->type_name("FILE");
+  command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
+      ->required()
+      ->expected(1, -1)
+      ->type_name("");
+  command->footer(
+      "The program needs no edit: Ebb starts when it imports torch. Its exit code is passed on; Ebb's own\n"
+      "are 2 for a bad command line and 3 where it cannot start.\n"
+      "Example: ebb run --limit 8GiB --recompute -- python3 train.py --epochs 10");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace ebb::cli
