@@ -1,0 +1,82 @@
+"""Turns Ebb on as `ebb run` and `ebb record` asked, right after the program has imported torch.
+
+The tool hands over by environment variables:
+
+    EBB_PROCESS     the process it became; others (launchers' children) inherit the rest
+    EBB_LIMIT EBB_PLANNER EBB_RECOMPUTE EBB_HOST_LIMIT EBB_DEVICE    of ebb run
+    EBB_REPORT      of ebb run: a file for ebb.report when the program ends
+    EBB_RECORD      of ebb record: the file
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import Any, Callable
+
+import torch
+
+import ebb
+from ebb.patching import Patches
+
+
+def begin() -> None:
+    """On the CPU at once; with CUDA when the program first uses it, as it may still choose its devices."""
+    device = os.environ.get("EBB_DEVICE") or ("cuda" if _has_cuda() else "cpu")
+    if device == "cuda":
+        _when_cuda_starts(lambda: _start("cuda"))
+    else:
+        _start(device)
+
+
+def _start(device: str) -> None:
+    if "EBB_RECORD" in os.environ:
+        path = os.environ["EBB_RECORD"]
+        ebb.record(path if _is_first_process() else f"{path}.{os.getpid()}", device=device)
+        return
+    ebb.limit(
+        os.environ["EBB_LIMIT"],
+        planner=os.environ.get("EBB_PLANNER") or None,
+        recompute=os.environ.get("EBB_RECOMPUTE") == "1",
+        host_limit=os.environ.get("EBB_HOST_LIMIT") or None,
+        device=device,
+    )
+    if "EBB_REPORT" in os.environ and _is_first_process():
+        atexit.register(ebb.report, os.environ["EBB_REPORT"])
+
+
+def _is_first_process() -> bool:
+    return os.environ.get("EBB_PROCESS") == str(os.getpid())
+
+
+def _has_cuda() -> bool:
+    # Asks the driver's library, not the runtime, which would read CUDA_VISIBLE_DEVICES for good.
+    name = "PYTORCH_NVML_BASED_CUDA_CHECK"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        return torch.cuda.is_available()
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _when_cuda_starts(start: Callable[[], None]) -> None:
+    patches = Patches()
+
+    def starting(original: Callable[[], Any]) -> Callable[[], Any]:
+        def lazy_init() -> None:
+            original()
+            if torch.cuda.is_initialized():
+                patches.undo()
+                try:
+                    start()
+                except Exception as error:
+                    sys.exit(f"ebb: {error}")
+
+        return lazy_init
+
+    patches.replace(torch.cuda, "_lazy_init", starting)

@@ -1,0 +1,252 @@
+"""Turning Ebb on and off."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from ebb import functions, reach, threads
+from ebb.extension import native
+from ebb.observation import Observation
+from ebb.patching import Patches
+from ebb.sizes import Amount, Size, format_bytes, parse_amount, parse_bytes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What Ebb was asked to do."""
+
+    amount: Amount | None  # None: only observe
+    device: str
+    planner: str = ""
+    recompute: bool = True
+    host_limit: int = 0
+    stress: bool = False
+    record: bool = False
+
+
+class _Control:
+    """The one place that knows whether Ebb is on and as what."""
+
+    def __init__(self) -> None:
+        self.settings: Settings | None = None
+        self._patches = Patches()
+        self._observation: Observation | None = None
+
+    def start(self, settings: Settings) -> None:
+        if settings.device == "cuda":
+            torch.cuda.init()
+        self._start_native(settings, _limit_known_now(settings))
+        self.settings = settings
+        for part in (reach, functions):
+            part.install(self._patches)
+        if settings.amount is not None and _limit_known_now(settings) is None:
+            self._observation = Observation(self._limit_to_share_of_peak)
+
+    def stop(self) -> None:
+        if self._observation is not None:
+            self._observation.cancel()
+            self._observation = None
+        if native.active():
+            native.stop()
+        self._patches.undo()
+        self.settings = None
+
+    def _limit_to_share_of_peak(self) -> None:
+        settings = self.settings
+        assert settings is not None and settings.amount is not None and settings.amount.share is not None
+        self._observation = None
+        share_of_peak = int(native.status()["peak"] * settings.amount.share)
+        self._start_native(settings, share_of_peak)
+
+    def _start_native(self, settings: Settings, bytes_: int | None) -> None:
+        mode = "observe" if bytes_ is None else "planned" if settings.planner else "reactive"
+        native.start(
+            bytes_ or 0,
+            device=settings.device,
+            mode=mode,
+            host_limit=settings.host_limit,
+            recompute=settings.recompute,
+            stress=settings.stress,
+            planner=settings.planner,
+            record=settings.record,
+        )
+
+
+_control = _Control()
+threads.install(Patches())
+threads.watch_forks()
+
+
+class Limit:
+    """A limit that is being kept; as a context manager it ends with the block."""
+
+    def __init__(self, before: Settings | None) -> None:
+        self._before = before
+
+    def __enter__(self) -> "Limit":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        off()
+        if self._before is not None:
+            _control.start(self._before)
+
+
+class Recording:
+    """A trace that is being recorded; as a context manager it is written at the end of the block."""
+
+    def __init__(self, path: str) -> None:
+        self._path: str | None = path
+        atexit.register(self.finish)
+
+    def finish(self) -> None:
+        """Writes the trace and turns Ebb off. Doing it twice is fine."""
+        path, self._path = self._path, None
+        if path is None or not native.active():
+            return
+        atexit.unregister(self.finish)
+        native.write_trace(path)
+        off()
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish()
+
+
+def limit(
+    size: Size,
+    *,
+    planner: str | None = None,
+    recompute: bool = True,
+    host_limit: Size | None = None,
+    device: str | None = None,
+    stress: bool = False,
+    record: bool = False,
+) -> Limit:
+    """Keeps the program's tensors within `size` bytes of device memory from now on.
+
+    size        "8GiB", "512MB", a number of bytes, or a share: "60%" is 60 % of the device's memory on CUDA, and on the
+                CPU 60 % of the peak of the first iterations, which run without a limit
+    planner     follow a plan of this planner once the iteration repeats; None: move things on demand
+    recompute   also drop what can be computed again, instead of only moving it to the host
+    host_limit  bytes of host memory that may be used for what has left; None: no limit
+    device      "cuda" or "cpu"; None: cuda if there is one
+    stress      for tests: after every op, everything that can leave does
+    record      keep a trace, for ebb.report and write-outs
+
+        ebb.limit("8GiB")              # until the program ends or ebb.off()
+        with ebb.limit("60%"): ...     # for a block
+    """
+    settings = Settings(
+        amount=parse_amount(size),
+        device=_choose_device(device),
+        planner=planner or "",
+        recompute=recompute,
+        host_limit=0 if host_limit is None else parse_bytes(host_limit),
+        stress=stress,
+        record=record,
+    )
+    before = _control.settings
+    if before is not None:
+        off()
+    _control.start(settings)
+    return Limit(before)
+
+
+def record(path: str | os.PathLike[str], *, device: str | None = None) -> Recording:
+    """Records what the program does from now on, without a limit, and writes an Ebb trace at its end.
+
+        ebb.record("train.ebb")             # written when the program ends or by Recording.finish()
+        with ebb.record("step.ebb"): ...    # written after the block
+
+    `ebb inspect`, `ebb plan` and `ebb compare` read the file.
+    """
+    if _control.settings is not None:
+        raise RuntimeError("Ebb is already on; call ebb.off() before recording")
+    target = os.path.abspath(os.fspath(path))
+    if not os.access(os.path.dirname(target), os.W_OK):
+        raise OSError(f"cannot write {target}: its folder does not exist or is not writable")
+    _control.start(Settings(amount=None, device=_choose_device(device), record=True))
+    return Recording(target)
+
+
+def off() -> None:
+    """Turns Ebb off: everything comes back and PyTorch is as it was. Nothing happens if it is off."""
+    _control.stop()
+
+
+def status() -> dict[str, Any]:
+    """What Ebb is doing, counted: `active`, the limit, bytes in use and moved, evictions, recomputed ops and more."""
+    if not native.active():
+        return {"active": False}
+    return {"active": True, **native.status()}
+
+
+def smallest_limit() -> int:
+    """The smallest limit, in bytes, that the ops seen so far could have run under."""
+    if not native.active():
+        raise RuntimeError("Ebb is off: it has seen no ops; call ebb.limit or ebb.record first")
+    return int(native.smallest_limit())
+
+
+def report(path: str | os.PathLike[str]) -> None:
+    """Writes what Ebb did so far as JSON: the versions, what was asked for and everything status() counts."""
+    import ebb
+
+    asked = _control.settings
+    told = {
+        "ebb": ebb.__version__,
+        "torch": torch.__version__,
+        "asked": None if asked is None else {**vars(asked), "amount": asked.amount and asked.amount._asdict()},
+        "status": status(),
+    }
+    if native.active():
+        told["smallest_limit"] = smallest_limit()
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(told, file, indent=2)
+        file.write("\n")
+
+
+def describe_limit() -> str:
+    """One phrase for people: '8.00 GiB on cuda'."""
+    settings = _control.settings
+    if settings is None:
+        return "no limit"
+    if settings.amount is None:
+        return f"observing {settings.device}"
+    if settings.amount.bytes is None:
+        return f"{settings.amount.share:.0%} on {settings.device}"
+    return f"{format_bytes(settings.amount.bytes)} on {settings.device}"
+
+
+def _choose_device(device: str | None) -> str:
+    if device is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device {device!r}: 'cpu' or 'cuda' is expected")
+    if device == "cuda" and not torch.cuda.is_available():
+        reason = "this PyTorch was built without CUDA" if torch.version.cuda is None else "no CUDA device was found"
+        raise RuntimeError(f"Ebb cannot limit CUDA memory: {reason}")
+    return device
+
+
+def _limit_known_now(settings: Settings) -> int | None:
+    amount = settings.amount
+    if amount is None or amount.bytes is not None:
+        return amount and amount.bytes
+    if settings.device == "cpu":
+        return None
+    return int(amount.share * torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
