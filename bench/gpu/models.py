@@ -1,0 +1,88 @@
+"""The models of the measurements on a GPU, with random weights: nothing is downloaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from typing import Callable
+
+# Deterministic matrix products need this before CUDA starts.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "torch"))
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+@dataclass
+class Model:
+    """REQUIRES: CUDA may be used. `loss(i)` draws a batch and runs forward on it."""
+
+    module: nn.Module
+    loss: Callable[[], torch.Tensor]
+
+
+def _images(module: nn.Module, batch: int, classes: int = 1000) -> Model:
+    module = module.cuda()
+    x = torch.randn(batch, 3, 224, 224, device="cuda")
+    y = torch.randint(classes, (batch,), device="cuda")
+    return Model(module, lambda: F.cross_entropy(module(x), y))
+
+
+def resnet50(batch: int) -> Model:
+    import torchvision
+
+    return _images(torchvision.models.resnet50(), batch)
+
+
+def vgg16(batch: int) -> Model:
+    import torchvision
+
+    return _images(torchvision.models.vgg16(), batch)
+
+
+def densenet121(batch: int) -> Model:
+    import torchvision
+
+    return _images(torchvision.models.densenet121(), batch)
+
+
+def vit_base(batch: int) -> Model:
+    import timm
+
+    return _images(timm.create_model("vit_base_patch16_224", pretrained=False, drop_rate=0.1), batch)
+
+
+def gpt2(batch: int, length: int = 512) -> Model:
+    import transformers
+
+    module = transformers.GPT2LMHeadModel(transformers.GPT2Config()).cuda().train()
+    text = torch.randint(50257, (batch, length), device="cuda")
+    return Model(module, lambda: module(text, labels=text, use_cache=False).loss)
+
+
+MODELS = {make.__name__: make for make in (resnet50, vgg16, densenet121, vit_base, gpt2)}
+
+
+def import_all(names: list[str]) -> None:
+    """In the parent, so that forked children need not: libraries only, CUDA stays asleep."""
+    if {"resnet50", "vgg16", "densenet121"} & set(names):
+        import torchvision  # noqa: F401
+    if "vit_base" in names:
+        import timm  # noqa: F401
+    if "gpt2" in names:
+        from transformers import GPT2Config, GPT2LMHeadModel  # noqa: F401
+
+
+def make_optimizer(kind: str, module: nn.Module) -> torch.optim.Optimizer:
+    if kind == "sgd":
+        return torch.optim.SGD(module.parameters(), lr=0.01, momentum=0.9, foreach=True)
+    return torch.optim.AdamW(module.parameters(), lr=1e-4, foreach=True)
+
+
+def device_memory_in_use() -> int:
+    """Of the whole device: run alone on it."""
+    free, total = torch.cuda.mem_get_info()
+    return total - free
