@@ -7,7 +7,7 @@ is all a script needs. Tensors that are not in use are moved to host memory, or 
 are the same bits. `ebb run --limit 8GiB -- python3 train.py` does it without an edit. See docs/python.md.
 """
 
-from ebb.control import Limit, Recording, limit, off, record, report, smallest_limit, status
+from ebb.control import Limit, Recording, limit, observe, off, record, report, smallest_limit, status
 from ebb.extension import native
 from ebb.pins import Pin, pin
 
@@ -19,6 +19,7 @@ __all__ = [
     "Pin",
     "Recording",
     "limit",
+    "observe",
     "off",
     "pin",
     "record",

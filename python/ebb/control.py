@@ -183,6 +183,18 @@ def record(path: str | os.PathLike[str], *, device: str | None = None) -> Record
     return Recording(target)
 
 
+def observe(*, device: str | None = None) -> Limit:
+    """Watches without a limit: afterwards status()["peak"] and smallest_limit() say what limits make sense.
+
+    Ends with a block or by ebb.off(), as ebb.limit does.
+    """
+    before = _control.settings
+    if before is not None:
+        off()
+    _control.start(Settings(amount=None, device=_choose_device(device)))
+    return Limit(before)
+
+
 def off() -> None:
     """Turns Ebb off: everything comes back and PyTorch is as it was. Nothing happens if it is off."""
     _control.stop()

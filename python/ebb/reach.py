@@ -21,7 +21,8 @@ from ebb.extension import native
 from ebb.holding import Scope, tensor_over, thread_state
 from ebb.patching import Patches
 
-_TENSOR_CALLS = ("tolist", "apply_", "map_", "map2_")
+# The last three make a storage object, which some versions refuse to do over memory that is away.
+_TENSOR_CALLS = ("tolist", "apply_", "map_", "map2_", "_storage", "untyped_storage", "_typed_storage")
 _STORAGE_CALLS = (
     "__getitem__",
     "__setitem__",
@@ -53,6 +54,7 @@ def install(patches: Patches) -> None:
             patches.replace(owner, name, _held_for_life)
     patches.replace(torch.serialization, "_open_zipfile_writer", _opening_records)
     patches.replace(torch.serialization, "_legacy_save", _saving)
+    patches.replace(torch._utils, "_rebuild_tensor", _meeting)
     patches.replace(storage, "_share_cuda_", _refusing_shared_cuda)
     patches.replace(torch.cuda.CUDAGraph, "capture_begin", _refusing_capture)
     patches.replace(torch, "compile", _refusing_compile)
@@ -102,9 +104,10 @@ def _held_for_life(original: Callable[..., Any]) -> Callable[..., Any]:
         if not native.managed(self):
             return original(self, *args, **kwargs)
         if thread_state.passing:
-            native.touch(self, False)
-        else:
-            native.pin_for_life(self)
+            with Scope() as scope:
+                scope.hold([self])
+                return original(self, *args, **kwargs)
+        native.pin_for_life(self)
         return original(self, *args, **kwargs)
 
     return reach
@@ -120,9 +123,10 @@ def _storage_held_for_life(original: Callable[..., Any]) -> Callable[..., Any]:
             thread_state.saved[self._cdata] = self
             return self._cdata
         if thread_state.passing:
-            native.touch(whole, False)
-        else:
-            native.pin_for_life(whole)
+            with Scope() as scope:
+                scope.hold([whole])
+                return original(self)
+        native.pin_for_life(whole)
         return original(self)
 
     return data_ptr
@@ -201,6 +205,18 @@ def _saving(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(*args, **kwargs)
 
     return legacy_save
+
+
+def _meeting(original: Callable[..., Any]) -> Callable[..., Any]:
+    """torch.load fills storages without an op, and until Ebb has met them in one they stay where they are."""
+
+    def rebuild(*args: Any, **kwargs: Any) -> Any:
+        tensor = original(*args, **kwargs)
+        if native.managed(tensor):
+            tensor.detach().as_strided((0,), (1,)).clone()
+        return tensor
+
+    return rebuild
 
 
 def _refusing(sentence: str) -> Callable[..., Any]:
