@@ -17,7 +17,9 @@ PagerOptions pager_options(const DeviceOptions& options) {
           .host = {.limit = options.host_limit, .slab_bytes = options.host_slab},
           .smallest_managed = options.smallest_managed,
           .may_move = options.mode != Mode::observe,
-          .may_drop = options.mode != Mode::observe && options.allow_recompute};
+          .may_drop = options.mode != Mode::observe && options.allow_recompute,
+          .small_rest = options.small_rest,
+          .on_move = options.on_move};
 }
 
 const DeviceOptions& checked(const DeviceOptions& options) {
@@ -154,6 +156,35 @@ void Device::unpin(Handle handle, PinFor purpose) {
     ++block.version;
   }
   parts_->lifetimes.reap(handle);
+}
+
+void Device::evict_all() {
+  const Lock lock(parts_->mutex);
+  if (parts_->frame.current) return;
+  parts_->executor.update_times();
+  parts_->pager.compact({});
+}
+
+void Device::settle() {
+  const Lock lock(parts_->mutex);
+  const bool may_drop = parts_->pager.may_drop();
+  parts_->pager.set_may_drop(false);
+  try {
+    for (const Handle handle : parts_->recipes.dropped_blocks())
+      if (PagedBlock* block = parts_->table.find(handle); block && block->dropped())
+        parts_->executor.remaker().remake(*block);
+  } catch (...) {
+    parts_->pager.set_may_drop(may_drop);
+    throw;
+  }
+  parts_->pager.set_may_drop(may_drop);
+  parts_->pager.finish_copies();
+}
+
+const std::byte* Device::readable(Handle handle) const {
+  const Lock lock(parts_->mutex);
+  const PagedBlock* block = parts_->table.find(handle);
+  return block ? parts_->pager.readable(*block) : nullptr;
 }
 
 BlockState Device::state(Handle handle) const {

@@ -13,6 +13,7 @@
 // its context.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,11 +36,16 @@ struct DeviceOptions {
   Bytes host_limit = 0;  // of host memory; 0 = none
   Mode mode = Mode::reactive;
   bool allow_recompute = false;
-  Bytes smallest_managed = 64 * kKiB;    // smaller blocks are no victims, except to compact
+  Bytes smallest_managed = 64 * kKiB;  // smaller blocks are no victims, except to compact
+  // For so many ops after its last use a smaller block stays, for readers that are no ops.
+  std::int64_t small_rest = 0;
   Bytes host_slab = 256 * kMiB;          // host memory is taken in pieces of at least this
   std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
   std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
   std::uint64_t seed = 0;                // of the ops' seeds
+  // Told when a block that has content gets another address, or nullptr: it left. Under the device's lock; it
+  // must not call the device. Blocks that the program does not know (temporaries) are reported too.
+  std::function<void(Handle, std::byte*)> on_move = {};
   // Mode::planned only.
   std::string planner = {};             // by name; empty: the default
   PlanFunction plan = {};               // instead of a planner by name
@@ -89,6 +95,14 @@ class Device {
   // For use outside of ops. The bytes are there in the order of the compute engine: on a backend where
   // compute is not the calling thread, a host-side reader synchronizes first.
   [[nodiscard]] Pin pin(Handle block, PinFor purpose);
+
+  // All that is not pinned leaves: the worst case, for tests. Nothing happens inside an op.
+  void evict_all();
+  // Afterwards no copy is under way and no block is dropped, so that `readable` answers for all of them.
+  void settle();
+  // Where the bytes of a block are, on the device or on the host, until the next call that could move it.
+  // REQUIRES: settled.
+  const std::byte* readable(Handle block) const;
 
   BlockState state(Handle block) const;
   DeviceStatistics statistics() const;

@@ -16,10 +16,19 @@ Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes,
       host_(backend, options.host),
       device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))) {}
 
+void Pager::finish_copies() {
+  for (const Event event : last_copy_)
+    if (event != kHappened) backend_.synchronize(event);
+}
+
+const std::byte* Pager::readable(const PagedBlock& block) const {
+  if (block.resident()) return data(block);
+  return block.clean() ? host_.address(block.at.host->place) : nullptr;
+}
+
 Pager::~Pager() {
   try {
-    for (const Event event : last_copy_)
-      if (event != kHappened) backend_.synchronize(event);
+    finish_copies();
   } catch (const BackendError&) {
     // The backend is broken; it waits for its own engines when it goes.
   }
@@ -82,6 +91,7 @@ bool Pager::return_to(PagedBlock& block, const Region& region) {
   settle_in(block, region);
   block.at.arrived = host.last_used;
   statistics_.bytes_in += block.bytes;
+  tell(block);
   return true;
 }
 
@@ -174,6 +184,7 @@ bool Pager::drop(PagedBlock& block) {
   ++statistics_.drops;
   ++statistics_.evictions;
   leave_region(block);
+  tell(block);
   return true;
 }
 
@@ -185,6 +196,7 @@ bool Pager::send_out(PagedBlock& block) {
     return false;
   ++statistics_.evictions;
   leave_region(block);
+  tell(block);
   return true;
 }
 
@@ -206,6 +218,7 @@ bool Pager::evict(PagedBlock& block) {
     return false;
   ++statistics_.evictions;
   leave_region(block);
+  tell(block);
   return true;
 }
 
@@ -220,6 +233,7 @@ void Pager::adopt(PagedBlock& target, PagedBlock& temporary) {
   target.at = std::exchange(temporary.at, {});
   if (target.resident()) residents_[target.at.region.offset] = &target;
   touch(target);
+  tell(target);
 }
 
 void Pager::copy_within(PagedBlock& to, const PagedBlock& from) {

@@ -7,6 +7,7 @@
 // `begin_use`. A failed copy is tried once more, then BackendError passes and every block is where it was.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -35,6 +36,9 @@ struct PagerOptions {
   Bytes smallest_managed = 64 * kKiB;  // smaller blocks lie together and move only if nothing else helps
   bool may_move = true;                // false: nothing leaves (observe mode)
   bool may_drop = false;
+  std::int64_t small_rest = 0;  // ops for which a smaller block stays after its last use, whatever happens
+  // Called when a block got another address, or none: it left.
+  std::function<void(Handle, std::byte*)> on_move = {};
 };
 
 class Pager {
@@ -84,6 +88,13 @@ class Pager {
   // The last resort: all that is not pinned leaves, and the operands — pinned once, by the caller — move to
   // the low end. An operand may be on the host afterwards.
   void compact(std::span<PagedBlock* const> operands);
+  // No block is dropped from now on, or again.
+  void set_may_drop(bool may_drop) { options_.may_drop = may_drop; }
+  bool may_drop() const { return options_.may_drop; }
+  // Waits until no copy is under way.
+  void finish_copies();
+  // Where the bytes can be read once no copy is under way, on the device or on the host; nullptr: nowhere.
+  const std::byte* readable(const PagedBlock& block) const;
   // Copies bytes between two resident blocks on compute. REQUIRES: the same size, begin_use of both.
   void copy_within(PagedBlock& to, const PagedBlock& from);
 
@@ -134,6 +145,12 @@ class Pager {
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
   Event timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from);
   void settle_in(PagedBlock& block, const Region& region);
+  void tell(const PagedBlock& block) const {
+    if (options_.on_move) options_.on_move(block.handle, block.resident() ? data(block) : nullptr);
+  }
+  bool rests(const PagedBlock& block) const {
+    return !managed(block) && now_ - block.last_use < options_.small_rest;
+  }
   bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
 
   Backend& backend_;

@@ -88,7 +88,8 @@ Nanoseconds Pager::copy_cost(const PagedBlock& block) const {
 }
 
 double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
-  if (block.pins > 0 || (!small_too && !managed(block)) || refused_.contains(block.handle)) return kImmovable;
+  if (block.pins > 0 || rests(block) || (!small_too && !managed(block)) || refused_.contains(block.handle))
+    return kImmovable;
   Victim victim{.copy_out = block.clean() ? 0 : meter_.estimate(Engine::out, block.bytes),
                 .copy_in = meter_.estimate(Engine::in, block.bytes),
                 .idle_ops = now_ - block.last_use};
@@ -170,6 +171,7 @@ bool Pager::copy_low(PagedBlock& block) {
   residents_.erase(block.at.region.offset);
   arena_.give(block.at.region, compute_mark());
   settle_in(block, *region);
+  tell(block);
   return true;
 }
 
@@ -195,7 +197,7 @@ void Pager::compact(std::span<PagedBlock* const> operands) {
   ++statistics_.compactions;
   std::vector<PagedBlock*> leaving;
   for (const auto& [offset, block] : residents_)
-    if (block->pins == 0) leaving.push_back(block);
+    if (block->pins == 0 && !rests(*block)) leaving.push_back(block);
   for (PagedBlock* block : leaving) std::ignore = evict(*block);
 
   std::vector<PagedBlock*> moving;

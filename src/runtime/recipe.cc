@@ -122,6 +122,13 @@ bool RecipeBook::drop(PagedBlock& block, ReplayRecipe recipe) {
   return true;
 }
 
+std::vector<Handle> RecipeBook::dropped_blocks() const {
+  std::vector<Handle> blocks;
+  for (const auto& [block, recipe] : recipes_) blocks.push_back(block);
+  std::sort(blocks.begin(), blocks.end());
+  return blocks;
+}
+
 void RecipeBook::forget(Handle block) { leave(block); }
 
 std::vector<Handle> RecipeBook::expiring() {

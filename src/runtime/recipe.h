@@ -112,6 +112,7 @@ class RecipeBook {
 
   std::size_t steps() const { return steps_.size(); }
   std::size_t dropped() const { return recipes_.size(); }
+  std::vector<Handle> dropped_blocks() const;
 
  private:
   // `trusted`: leaves that may be read although they are about to change. Nothing if it takes more than

@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include <map>
 #include <set>
 
 #include "backend/host/host_backend.h"
@@ -196,6 +197,55 @@ TEST(Device, TreatsAnExecInsideAnExecAsPartOfIt) {
   EXPECT_EQ(d.value(b, k4), 1);
   EXPECT_EQ(d.value(c, k4) + d.value(e, k4), 7);
   EXPECT_EQ(d.device.statistics().ops, 1);
+}
+
+TEST(Device, TellsWhereBlocksMove) {
+  std::map<Handle, std::byte*> told;
+  SmallDevice d({.limit = 8 * kKiB, .on_move = [&](Handle block, std::byte* at) { told[block] = at; }});
+  const Handle a = d.input(4 * kKiB, 1);
+  EXPECT_TRUE(told.empty());
+  d.device.evict_all();
+  ASSERT_TRUE(told.contains(a));
+  EXPECT_EQ(told[a], nullptr);
+  const Pin pin = d.device.pin(a, PinFor::reading);
+  EXPECT_EQ(told[a], pin.data());
+}
+
+TEST(Device, EvictsAllThatIsNotPinned) {
+  SmallDevice d({.limit = 8 * kKiB});
+  const Handle a = d.input(kKiB, 1), b = d.input(kKiB, 2);
+  const Pin pin = d.device.pin(b, PinFor::reading);
+  d.device.evict_all();
+  EXPECT_FALSE(d.is(a, BlockState::resident));
+  EXPECT_TRUE(d.is(b, BlockState::resident));
+  EXPECT_EQ(d.value(a, kKiB), 1);
+}
+
+TEST(Device, LeavesSmallBlocksAloneForAWhile) {
+  SmallDevice d({.limit = 64 * kKiB, .small_rest = 2});
+  const Handle small = d.input(256, 1), large = d.input(kKiB, 2);
+  const Handle used = d.increment(small, 256);
+  d.device.evict_all();
+  EXPECT_TRUE(d.is(small, BlockState::resident));
+  EXPECT_TRUE(d.is(used, BlockState::resident));
+  EXPECT_FALSE(d.is(large, BlockState::resident));
+  for (int i = 0; i < 2; ++i) d.increment(large, kKiB);
+  d.device.evict_all();
+  EXPECT_FALSE(d.is(small, BlockState::resident));
+}
+
+TEST(Device, SettledBlocksCanBeReadWhereTheyAre) {
+  SmallDevice d({.limit = 16 * kKiB, .allow_recompute = true});
+  const Handle a = d.input(kKiB, 1);
+  const Handle b = d.increment(a, kKiB);
+  d.device.evict_all();
+  ASSERT_TRUE(d.is(b, BlockState::dropped));
+  d.device.settle();
+  for (const auto& [block, value] : {std::pair{a, 1}, std::pair{b, 2}}) {
+    const std::byte* bytes = d.device.readable(block);
+    ASSERT_NE(bytes, nullptr);
+    for (Bytes i = 0; i < kKiB; ++i) ASSERT_EQ(static_cast<int>(bytes[i]), value);
+  }
 }
 
 TEST(Device, ShowsBlocksOnTheirWay) {
