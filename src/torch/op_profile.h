@@ -1,0 +1,39 @@
+// What is known of an operator from its schema and from the few lists of what schemas do not say.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <string>
+#include <vector>
+
+namespace ebb::torch_adapter {
+
+struct ArgumentUse {
+  bool writes = false;
+  bool reads = true;
+  bool side_effect = false;  // running statistics of batch norm, when it trains
+};
+
+enum class Treatment : char {
+  pass,        // touches no memory itself: views, metadata, and what only calls other ops
+  opaque,      // not torch's own: its tensors stay where they are while it runs, ops it calls are seen
+  collective,  // returns before it is done: its tensors stay where they are for good
+  op           // runs as one op of the device
+};
+
+struct OpProfile {
+  std::string name;
+  Treatment treatment = Treatment::op;
+  std::vector<ArgumentUse> arguments;
+  std::size_t results = 0;
+  int training_argument = -1;  // which one says that side effects happen; -1: they always do
+  bool random = false;
+  bool elementwise_lists = false;  // its lists may be cut into parts
+  bool uninitialised = false;      // nobody wrote the result yet, and whoever does need not be an op
+  bool replayable = false;         // as far as the operator is concerned
+};
+
+// Made on first use, once per thread, and kept.
+const OpProfile& profile_of(const c10::OperatorHandle& op);
+
+}  // namespace ebb::torch_adapter

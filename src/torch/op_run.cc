@@ -1,0 +1,175 @@
+#include "torch/op_run.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include "runtime/arena.h"
+#include "runtime/op_frame.h"
+#include "torch/tensor_args.h"
+#include "torch/torch_version.h"
+
+namespace ebb::torch_adapter {
+namespace {
+
+std::optional<at::Generator> generator_among(c10::ArrayRef<c10::IValue> arguments) {
+  for (const c10::IValue& argument : arguments)
+    if (argument.isGenerator()) return argument.toGenerator();
+  return std::nullopt;
+}
+
+// What the device keeps of an op that it may run again.
+struct LiveOrRecipe {
+  OpRun* live = nullptr;  // until it has run
+  std::unique_ptr<CallRecipe> recipe;
+};
+
+std::span<const Handle> span_of(const c10::SmallVectorImpl<Handle>& handles) {
+  return {handles.data(), handles.size()};
+}
+
+}  // namespace
+
+Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
+  Operands operands;
+  const c10::Device device = steward.platform().device();
+  const std::int64_t number = steward.next_op();
+  const bool trains = profile.training_argument < 0 ||
+                      arguments[static_cast<std::size_t>(profile.training_argument)].toBool();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].isDevice()) {
+      operands.asks_for_device |= arguments[i].toDevice().type() == device.type();
+      continue;
+    }
+    const ArgumentUse use = i < profile.arguments.size() ? profile.arguments[i] : ArgumentUse{};
+    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
+      operands.has_tensors = true;
+      operands.on_device |= tensor.device() == device;
+      if (!tensor.unsafeGetTensorImpl()->has_storage()) return;
+      BlockRecord* record = steward.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+      if (!record) return;
+      if (record->seen_in != number) {
+        record->seen_in = number;
+        operands.records.push_back(record);
+        operands.bytes += Arena::rounded(static_cast<Bytes>(record->bytes));
+      }
+      if (use.side_effect && trains) {
+        operands.side_effects.push_back(record->handle);
+        return;
+      }
+      if (use.writes) operands.writes.push_back(record->handle);
+      if (use.reads || !covers_storage(tensor)) operands.reads.push_back(record->handle);
+    });
+  }
+  return operands;
+}
+
+OpRun::OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
+             c10::DispatchKeySet below, torch::jit::Stack& stack, const Operands& operands)
+    : steward_(steward),
+      profile_(profile),
+      op_(op),
+      below_(below),
+      stack_(stack),
+      operands_(operands),
+      base_(stack.size() - profile.arguments.size()),
+      replayable_(profile.replayable && !steward.running()) {}
+
+void OpRun::exec() {
+  const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack_, profile_.arguments.size());
+  for (BlockRecord* record : operands_.records) {
+    record->open.release();
+  }
+  const bool moves = steward_.options().mode != Mode::observe;
+  if (moves) arguments_.assign(arguments.begin(), arguments.end());
+  const std::optional<at::Generator> generator = profile_.random ? generator_among(arguments) : std::nullopt;
+  if (moves && profile_.random) generator_ = steward_.platform().save_generator(generator);
+
+  OpInfo info{.name = profile_.name,
+              .phase = Phase::unknown,
+              .replayable = replayable_,
+              .random = profile_.random,
+              .side_effects = span_of(operands_.side_effects)};
+  std::shared_ptr<LiveOrRecipe> again;
+  if (moves && steward_.options().recompute && replayable_) {
+    if (std::unique_ptr<CallRecipe> recipe = CallRecipe::of(steward_, op_, below_, arguments)) {
+      if (generator_) recipe->set_generator(generator_, generator);
+      again = std::make_shared<LiveOrRecipe>(LiveOrRecipe{this, std::move(recipe)});
+    } else {
+      info.replayable = replayable_ = false;
+    }
+  }
+  const std::span<const Handle> reads = span_of(operands_.reads);
+  const std::span<const Handle> writes = span_of(operands_.writes);
+  if (again) {
+    struct Forget {
+      LiveOrRecipe& again;
+      ~Forget() { again.live = nullptr; }
+    } forget{*again};
+    steward_.exec(info, reads, writes, operands_.bytes, inside_, [again](ExecContext& context) {
+      if (again->live)
+        again->live->run(context);
+      else
+        again->recipe->replay(context);
+    });
+  } else {
+    steward_.exec(info, reads, writes, operands_.bytes, inside_,
+                  [this](ExecContext& context) { run(context); });
+  }
+  settle();
+}
+
+void OpRun::prepare_attempt() {
+  if (attempts_++ == 0) return;
+  stack_.resize(base_);
+  stack_.insert(stack_.end(), arguments_.begin(), arguments_.end());
+  if (generator_) generator_->restore();
+}
+
+void OpRun::run(ExecContext& context) {
+  prepare_attempt();
+  RunningOp running{.context = &context};
+  const RunningEntry entry(steward_, running);
+  try {
+    const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+    op_.redispatchBoxed(below_, &stack_);
+  } catch (const AbandonOp&) {
+    inside_ = std::max(inside_, running.inside_peak);
+    // Somebody keeps memory that the op is about to lose.
+    if (!running.births.empty())
+      throw OutOfMemory("op " + profile_.name +
+                        ": no room, and it cannot be run again because it keeps memory");
+    throw;
+  } catch (...) {
+    inside_ = std::max(inside_, running.inside_peak);
+    throw;
+  }
+  inside_ = std::max(inside_, running.inside_peak);
+  take_results(running);
+}
+
+void OpRun::take_results(RunningOp& running) {
+  for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
+    for_each_tensor(result, [&](const at::Tensor& tensor) {
+      if (tensor.unsafeGetTensorImpl()->has_storage())
+        steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+      else
+        result_without_storage_ = true;
+    });
+  for (BlockRecord* birth : running.births) (birth->storage.expired() ? hidden_ : born_).push_back(birth);
+  if (replayable_ && (!hidden_.empty() || result_without_storage_)) veto_replay();
+}
+
+void OpRun::veto_replay() {
+  steward_.device().exec({.name = profile_.name, .replayable = false}, {}, {}, [](ExecContext&) {});
+}
+
+void OpRun::settle() {
+  if (steward_.running()) return;
+  for (BlockRecord* record : hidden_) steward_.pin_for_life(*record);
+  if (result_without_storage_)
+    for (BlockRecord* record : operands_.records) steward_.pin_for_life(*record);
+  if (profile_.uninitialised)
+    for (BlockRecord* record : born_) steward_.open(*record, PinFor::writing);
+  if (steward_.options().stress) steward_.device().evict_all();
+}
+
+}  // namespace ebb::torch_adapter

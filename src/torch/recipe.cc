@@ -1,0 +1,185 @@
+#include "torch/recipe.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "torch/tensor_args.h"
+#include "torch/torch_version.h"
+
+namespace ebb::torch_adapter {
+namespace {
+
+constexpr std::size_t kLargestValue = 4096;  // bytes of a tensor remembered by value
+
+// Every key from Python's upwards: what has been dealt with before an op arrives at ours.
+c10::DispatchKeySet keys_above() {
+  return c10::DispatchKeySet(c10::DispatchKeySet::FULL) -
+         c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, c10::DispatchKey::Python);
+}
+
+c10::intrusive_ptr<c10::StorageImpl> borrowed_storage(std::byte* memory, std::size_t bytes,
+                                                      c10::Device device) {
+  return c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), bytes,
+                                               c10::DataPtr(memory, device), nullptr, false);
+}
+
+at::Tensor make_tensor(c10::Storage storage, c10::DispatchKeySet keys, caffe2::TypeMeta type,
+                       at::IntArrayRef sizes, at::IntArrayRef strides, std::int64_t offset, bool wrapped) {
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, type);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides, offset);
+  if (wrapped) tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return tensor;
+}
+
+at::Tensor copy_of(const at::Tensor& tensor) {
+  const std::size_t bytes = tensor.storage().nbytes();
+  void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
+  if (bytes > 0) std::memcpy(memory, tensor.storage().unsafeGetStorageImpl()->data(), bytes);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), bytes,
+      c10::DataPtr(memory, memory, &std::free, c10::Device(c10::DeviceType::CPU)), nullptr, false);
+  return make_tensor(c10::Storage(std::move(storage)), tensor.key_set(), tensor.dtype(), tensor.sizes(),
+                     tensor.strides(), tensor.storage_offset(),
+                     tensor.unsafeGetTensorImpl()->is_wrapped_number());
+}
+
+bool is_plain(const at::Tensor& tensor) {
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  return impl->has_storage() && tensor.layout() == c10::kStrided && !tensor.is_quantized() &&
+         !impl->has_named_tensor_meta();
+}
+
+}  // namespace
+
+std::unique_ptr<CallRecipe> CallRecipe::of(Steward& steward, const c10::OperatorHandle& op,
+                                           c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments) {
+  std::unique_ptr<CallRecipe> recipe(new CallRecipe(steward, op, below));
+  for (const c10::IValue& argument : arguments)
+    if (!recipe->add_argument(argument)) return nullptr;
+  return recipe;
+}
+
+std::optional<int> CallRecipe::add_tensor(const at::Tensor& tensor) {
+  if (!tensor.defined()) return -1;
+  if (!is_plain(tensor)) return std::nullopt;
+  TensorForm form;
+  if (const BlockRecord* record = steward_.record_of(tensor.storage())) {
+    form.block = record->handle;
+    form.storage_bytes = tensor.storage().nbytes();
+    form.keys = tensor.key_set();
+    form.type = tensor.dtype();
+    form.sizes = tensor.sizes().vec();
+    form.strides = tensor.strides().vec();
+    form.offset = tensor.storage_offset();
+    form.wrapped_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
+  } else if (tensor.device().is_cpu() && tensor.storage().nbytes() <= kLargestValue) {
+    form.value = copy_of(tensor);
+  } else if (tensor.numel() == 0 && tensor.storage().nbytes() == 0) {
+    form.value = make_tensor(c10::Storage(borrowed_storage(nullptr, 0, tensor.device())), tensor.key_set(),
+                             tensor.dtype(), tensor.sizes(), tensor.strides(), 0, false);
+  } else {
+    return std::nullopt;
+  }
+  forms_.push_back(std::move(form));
+  return static_cast<int>(forms_.size()) - 1;
+}
+
+bool CallRecipe::add_argument(const c10::IValue& value) {
+  Argument argument;
+  const auto add = [&](const at::Tensor& tensor) {
+    const std::optional<int> index = add_tensor(tensor);
+    if (index) argument.tensors.push_back(*index);
+    return index.has_value();
+  };
+  if (value.isTensor()) {
+    argument.kind = Argument::Kind::tensor;
+    if (!add(value.toTensor())) return false;
+  } else if (value.isTensorList() || value.isOptionalTensorList()) {
+    argument.kind = value.isTensorList() ? Argument::Kind::tensor_list : Argument::Kind::optional_tensor_list;
+    for (const c10::IValue& element : value.toListRef())
+      if (!add(element.isTensor() ? element.toTensor() : at::Tensor())) return false;
+  } else if (value.isStorage() || value.isObject() || value.isPyObject() || value.isCapsule()) {
+    return false;
+  } else {
+    argument.plain = value;
+  }
+  arguments_.push_back(std::move(argument));
+  return true;
+}
+
+std::vector<at::Tensor> CallRecipe::make_tensors(ExecContext& context) const {
+  std::vector<at::Tensor> tensors;
+  for (const TensorForm& form : forms_) {
+    if (form.block == 0) {
+      tensors.push_back(form.value);
+      continue;
+    }
+    // Tensors of one block share a storage, as they did the first time.
+    c10::Storage storage;
+    for (std::size_t i = 0; i < tensors.size() && !storage; ++i)
+      if (forms_[i].block == form.block) storage = tensors[i].storage();
+    if (!storage)
+      storage = c10::Storage(
+          borrowed_storage(context.data(form.block), form.storage_bytes, steward_.platform().device()));
+    tensors.push_back(make_tensor(std::move(storage), form.keys, form.type, form.sizes, form.strides,
+                                  form.offset, form.wrapped_number));
+  }
+  return tensors;
+}
+
+void CallRecipe::replay(ExecContext& context) const {
+  std::vector<at::Tensor> tensors = make_tensors(context);
+  const auto tensor_at = [&](int index) {
+    return index < 0 ? at::Tensor() : tensors[static_cast<std::size_t>(index)];
+  };
+  torch::jit::Stack stack;
+  for (const Argument& argument : arguments_) {
+    switch (argument.kind) {
+      case Argument::Kind::plain:
+        stack.push_back(argument.plain);
+        break;
+      case Argument::Kind::tensor:
+        stack.emplace_back(tensor_at(argument.tensors[0]));
+        break;
+      case Argument::Kind::tensor_list: {
+        c10::List<at::Tensor> list;
+        for (const int index : argument.tensors) list.push_back(tensor_at(index));
+        stack.emplace_back(std::move(list));
+        break;
+      }
+      case Argument::Kind::optional_tensor_list: {
+        c10::List<c10::optional<at::Tensor>> list;
+        for (const int index : argument.tensors)
+          list.push_back(index < 0 ? c10::optional<at::Tensor>()
+                                   : c10::optional<at::Tensor>(tensor_at(index)));
+        stack.emplace_back(std::move(list));
+        break;
+      }
+    }
+  }
+  RunningOp running{.context = &context, .replay = true};
+  const RunningEntry entry(steward_, running);
+  // Whatever is left of its births then is the runtime's: their records must free nothing.
+  struct KeepBirths {
+    RunningOp& running;
+    ~KeepBirths() {
+      for (BlockRecord* birth : running.births) birth->kept = true;
+    }
+  } keep_births{running};
+  struct RestoreGenerator {
+    std::unique_ptr<GeneratorState> now;
+    ~RestoreGenerator() {
+      if (now) now->restore();
+    }
+  } restore;
+  if (generator_state_) {
+    restore.now = steward_.platform().save_generator(generator_);
+    generator_state_->restore();
+  }
+  const c10::impl::ExcludeDispatchKeyGuard guard(keys_above());
+  op_.redispatchBoxed(below_, &stack);
+}
+
+}  // namespace ebb::torch_adapter

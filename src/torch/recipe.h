@@ -1,0 +1,65 @@
+// An op as it can be run again: operator, arguments, the shapes of its tensors, where its generator stood.
+// Tensors are remembered by block and form, or by value if they are small and not ours; nothing keeps a
+// storage of the program alive.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "torch/steward.h"
+
+namespace ebb::torch_adapter {
+
+class CallRecipe {
+ public:
+  // Nothing if an argument cannot be remembered. `below`: the keys the op is dispatched with.
+  static std::unique_ptr<CallRecipe> of(Steward& steward, const c10::OperatorHandle& op,
+                                        c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments);
+
+  void set_generator(std::shared_ptr<const GeneratorState> state, std::optional<at::Generator> generator) {
+    generator_state_ = std::move(state);
+    generator_ = std::move(generator);
+  }
+  // Runs the op on the blocks of the context. What it makes belongs to the runtime afterwards.
+  void replay(ExecContext& context) const;
+
+ private:
+  struct TensorForm {
+    Handle block = 0;       // 0: by value
+    at::Tensor value = {};  // a copy that is nobody else's
+    std::size_t storage_bytes = 0;
+    c10::DispatchKeySet keys = {};
+    caffe2::TypeMeta type = {};
+    std::vector<std::int64_t> sizes = {};
+    std::vector<std::int64_t> strides = {};
+    std::int64_t offset = 0;
+    bool wrapped_number = false;
+  };
+  // An argument: a tensor, a list of arguments, or anything else as it is.
+  struct Argument {
+    enum class Kind : char { plain, tensor, tensor_list, optional_tensor_list };
+    Kind kind = Kind::plain;
+    c10::IValue plain = {};
+    std::vector<int> tensors = {};  // indices of forms; -1: undefined or none
+  };
+
+  CallRecipe(Steward& steward, const c10::OperatorHandle& op, c10::DispatchKeySet below)
+      : steward_(steward), op_(op), below_(below) {}
+  bool add_argument(const c10::IValue& value);
+  std::optional<int> add_tensor(const at::Tensor& tensor);
+  std::vector<at::Tensor> make_tensors(ExecContext& context) const;
+
+  Steward& steward_;
+  c10::OperatorHandle op_;
+  c10::DispatchKeySet below_;
+  std::vector<Argument> arguments_;
+  std::vector<TensorForm> forms_;
+  std::shared_ptr<const GeneratorState> generator_state_;
+  std::optional<at::Generator> generator_;
+};
+
+}  // namespace ebb::torch_adapter

@@ -1,0 +1,363 @@
+#include "torch/steward.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+
+#include "runtime/arena.h"
+#include "torch/torch_version.h"
+#include "trace/error.h"
+
+namespace ebb::torch_adapter {
+namespace {
+
+using Lock = std::unique_lock<std::recursive_mutex>;
+using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
+
+// Memory that no storage is known for, of all stewards.
+class AddressBook {
+ public:
+  void add(BlockRecord& record) {
+    const std::lock_guard lock(mutex_);
+    records_[record.address] = &record;
+  }
+  BlockRecord* find(void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto it = records_.find(address);
+    return it == records_.end() ? nullptr : it->second;
+  }
+  BlockRecord* take(void* address) {
+    const std::lock_guard lock(mutex_);
+    const auto it = records_.find(address);
+    if (it == records_.end()) return nullptr;
+    BlockRecord* record = it->second;
+    records_.erase(it);
+    return record;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<void*, BlockRecord*> records_;
+};
+
+AddressBook& address_book() {
+  static AddressBook* book = new AddressBook;
+  return *book;
+}
+
+void delete_address(void* address) { free_block_at(address); }
+
+std::atomic<Steward*> active_steward = nullptr;
+Steward::Raise raise_out_of_memory = nullptr;
+
+WeakStorage no_storage() { return WeakStorage(c10::intrusive_ptr<c10::StorageImpl>()); }
+
+Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
+
+[[noreturn]] void raise(const std::string& message) {
+  if (raise_out_of_memory) raise_out_of_memory(message);
+  throw OutOfMemory(message);
+}
+
+}  // namespace
+
+Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
+    : options_(options),
+      platform_(std::move(platform)),
+      limit_(options.limit > 0 ? options.limit : platform_->all_memory()),
+      backend_(platform_->make_backend()) {
+  DeviceOptions device;
+  device.limit = limit_;
+  device.host_limit = options.host_limit;
+  device.mode = options.mode;
+  device.allow_recompute = options.recompute;
+  device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
+  if (options.record) device.trace_events = 64'000'000;
+  device_ = std::make_unique<Device>(*backend_, device);
+}
+
+Steward::~Steward() = default;
+
+Steward* Steward::active() { return active_steward.load(std::memory_order_acquire); }
+
+void Steward::set_raise(Raise raise) { raise_out_of_memory = raise; }
+
+void Steward::activate(Steward* before) {
+  const Lock lock(mutex_);
+  if (before) move_here(*before);
+  platform_->serve_from(this);
+  active_steward.store(this, std::memory_order_release);
+}
+
+// Memory.
+
+c10::DataPtr Steward::pointer(BlockRecord& record, void* address) {
+  return c10::DataPtr(address, &record, &delete_block, platform_->device());
+}
+
+c10::DataPtr Steward::pointer_by_address(BlockRecord& record, void* address) {
+  record.address = address;
+  address_book().add(record);
+  return c10::DataPtr(address, address, &delete_address, platform_->device());
+}
+
+BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
+  auto* record = new BlockRecord{
+      .steward = shared_from_this(), .handle = block, .bytes = bytes, .storage = no_storage()};
+  if (running_) record->of_replay = running_->replay;
+  if (record->of_replay) return record;
+  records_.emplace(block, record);
+  live_bytes_ += Arena::rounded(signed_bytes(bytes));
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+  return record;
+}
+
+std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
+  if (bytes == 0) return c10::DataPtr(nullptr, platform_->device());
+  Lock lock(mutex_, std::try_to_lock);
+  if (!lock) {
+    // A worker of an op that runs: whoever waits for the op's end in it waits for ever.
+    if (at::in_parallel_region()) return std::nullopt;
+    lock.lock();
+  }
+  if (active() != this) return std::nullopt;
+  if (running_) {
+    const Bytes wanted = running_->inside + Arena::rounded(signed_bytes(bytes));
+    running_->inside_peak = std::max(running_->inside_peak, wanted);
+    const Handle block = running_->context->malloc(signed_bytes(bytes));
+    running_->inside = wanted;
+    BlockRecord* record = running_->births.emplace_back(make_record(block, bytes));
+    return pointer_by_address(*record, running_->context->data(block));
+  }
+  drain();
+  try {
+    const Handle block = device_->malloc(signed_bytes(bytes));
+    Pin pin = device_->pin(block, PinFor::writing);
+    BlockRecord* record = make_record(block, bytes);
+    record->open = std::move(pin);
+    return pointer_by_address(*record, record->open.data());
+  } catch (const OutOfMemory& error) {
+    raise(error.what() + advice(live_bytes_ + Arena::rounded(signed_bytes(bytes))));
+  }
+}
+
+bool free_block_at(void* address) {
+  BlockRecord* record = address_book().take(address);
+  if (record) Steward::delete_block(record);
+  return record != nullptr;
+}
+
+void Steward::delete_block(void* context) {
+  auto* record = static_cast<BlockRecord*>(context);
+  const std::shared_ptr<Steward> steward = record->steward;  // the record may be the last that keeps it
+  steward->released(record);
+}
+
+void Steward::released(BlockRecord* record) {
+  const Lock lock(mutex_, std::try_to_lock);
+  // A replay's frame takes every free for one of its own.
+  const bool foreign_to_replay = lock && running_ && running_->replay && !record->of_replay;
+  if (lock && !moving_ && !foreign_to_replay) return drop(record);
+  const std::lock_guard queue(released_mutex_);
+  released_.push_back(record);
+}
+
+void Steward::drain() {
+  if (running_) return;
+  std::vector<BlockRecord*> released;
+  {
+    const std::lock_guard queue(released_mutex_);
+    if (released_.empty()) return;
+    released.swap(released_);
+  }
+  for (BlockRecord* record : released) drop(record);
+}
+
+void Steward::drop(BlockRecord* record) {
+  if (record->of_replay) {
+    if (!record->kept) device_->free(record->handle);
+  } else {
+    device_->free(record->handle);
+    live_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
+  }
+  forget(record);
+}
+
+void Steward::forget(BlockRecord* record) {
+  if (!record->of_replay) records_.erase(record->handle);
+  if (record->life.data()) pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
+  if (running_) {
+    const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
+    if (it != running_->births.rend()) {
+      running_->inside -= Arena::rounded(signed_bytes(record->bytes));
+      running_->births.erase(std::next(it).base());
+    }
+  }
+  delete record;
+}
+
+void Steward::moved(Handle block, std::byte* address) {
+  const auto it = records_.find(block);
+  if (it == records_.end()) return;
+  BlockRecord& record = *it->second;
+  moving_ = true;
+  if (const c10::intrusive_ptr<c10::StorageImpl> storage = record.storage.lock())
+    if (data_ptr_of(*storage).get_context() == &record) replace_data_ptr(*storage, pointer(record, address));
+  moving_ = false;
+}
+
+// Storages.
+
+BlockRecord* Steward::record_of(const c10::Storage& storage) {
+  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  if (!impl || impl->device() != platform_->device()) return nullptr;
+  const c10::DataPtr& memory = data_ptr_of(*impl);
+  BlockRecord* record = nullptr;
+  if (memory.get_deleter() == &delete_block) {
+    record = static_cast<BlockRecord*>(memory.get_context());
+    if (record->steward.get() != this) return nullptr;
+  } else if (memory.get_deleter() == &delete_address) {
+    record = address_book().find(memory.get_context());
+    if (!record || record->steward.get() != this) return nullptr;
+    address_book().take(record->address);
+    replace_data_ptr(*impl, pointer(*record, record->address));
+    record->address = nullptr;
+  } else {
+    return memory.get() && platform_->may_adopt(memory) ? adopt(*impl) : nullptr;
+  }
+  if (record->storage._unsafe_get_target() != impl) record->storage = storage.getWeakStorageImpl();
+  return record;
+}
+
+BlockRecord* Steward::adopt(c10::StorageImpl& storage) {
+  const std::size_t bytes = storage.nbytes();
+  if (bytes == 0 || running_) return nullptr;
+  const Handle block = device_->malloc(signed_bytes(bytes));
+  BlockRecord* record = make_record(block, bytes);
+  record->open = device_->pin(block, PinFor::writing);
+  platform_->copy(record->open.data(), data_ptr_of(storage).get(), bytes);
+  // The old memory goes back to where it came from.
+  storage.set_data_ptr_noswap(pointer(*record, record->open.data()));
+  record->storage = WeakStorage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage));
+  record->open.release();
+  return record;
+}
+
+void Steward::pin_for_life(BlockRecord& record) {
+  if (record.life.data() || record.of_replay) return;
+  record.life = device_->pin(record.handle, PinFor::writing);
+  pinned_bytes_ += Arena::rounded(signed_bytes(record.bytes));
+}
+
+void Steward::open(BlockRecord& record, PinFor purpose) {
+  Pin pin = device_->pin(record.handle, purpose);
+  record.open = std::move(pin);
+}
+
+// Ops.
+
+void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+                   Bytes operand_bytes, const Bytes& inside, const ExecFunction& function) {
+  try {
+    platform_->begin_op();
+    device_->exec(info, reads, writes, function);
+    platform_->end_op();
+  } catch (const OutOfMemory& error) {
+    platform_->end_op();
+    raise(error.what() + advice(operand_bytes + inside));
+  } catch (...) {
+    platform_->end_op();
+    throw;
+  }
+  largest_op_ = std::max(largest_op_, operand_bytes + inside);
+}
+
+Bytes Steward::smallest_limit() const { return largest_op_ + pinned_bytes_; }
+
+std::string Steward::advice(Bytes needed) const {
+  const Bytes smallest = std::max(needed, largest_op_) + pinned_bytes_;
+  if (options_.mode == Mode::observe)
+    return fmt::format("; only observing, nothing moves: it needs {} bytes", std::max(peak_bytes_, smallest));
+  return fmt::format("; the smallest limit that would work so far is {} bytes, {} of them pinned for good",
+                     smallest, pinned_bytes_);
+}
+
+// Ends.
+
+bool Steward::stays(const BlockRecord& record) const {
+  return record.life.data() || record.open.data() || record.user_pins > 0 || record.storage.expired();
+}
+
+void Steward::move_here(Steward& from) {
+  const Lock lock(from.mutex_);
+  from.drain();
+  from.platform_->serve_from(nullptr);
+  std::vector<BlockRecord*> records;
+  for (const auto& [block, record] : from.records_)
+    if (!from.stays(*record)) records.push_back(record);
+  for (BlockRecord* record : records) {
+    const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
+    if (!storage) continue;
+    const Pin pin = from.device_->pin(record->handle, PinFor::reading);
+    from.device_->synchronize();
+    adopt(*storage);
+  }
+}
+
+void Steward::stop() {
+  const Lock lock(mutex_);
+  if (running_) throw InputError("Ebb cannot stop inside an op");
+  drain();
+  platform_->serve_from(nullptr);
+  Steward* self = this;
+  active_steward.compare_exchange_strong(self, nullptr);
+  std::vector<BlockRecord*> records;
+  for (const auto& [block, record] : records_)
+    if (!stays(*record)) records.push_back(record);
+  for (BlockRecord* record : records) {
+    const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
+    if (!storage) continue;
+    const Pin pin = device_->pin(record->handle, PinFor::reading);
+    device_->synchronize();
+    c10::DataPtr memory = platform_->allocate_ordinary(record->bytes);
+    platform_->copy(memory.get(), pin.data(), record->bytes);
+    storage->set_data_ptr_noswap(std::move(memory));
+  }
+}
+
+void Steward::give_up_in_child() {
+  Steward* self = this;
+  active_steward.compare_exchange_strong(self, nullptr);
+  platform_->serve_from(nullptr);
+  for (const auto& [block, record] : records_) {
+    const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
+    if (!storage || data_ptr_of(*storage).get_context() != record) continue;
+    auto* bytes = const_cast<std::byte*>(device_->readable(block));
+    replace_data_ptr(*storage, c10::DataPtr(bytes, platform_->device()));
+  }
+}
+
+// Pins.
+
+TensorPin::TensorPin(std::shared_ptr<Steward> steward, BlockRecord& record, PinFor purpose)
+    : steward_(std::move(steward)), handle_(record.handle) {
+  const Lock lock(steward_->mutex());
+  pin_ = steward_->device().pin(record.handle, purpose);
+  ++record.user_pins;
+}
+
+void TensorPin::release() {
+  if (!steward_) return;
+  {
+    const Lock lock(steward_->mutex());
+    const auto it = steward_->records_.find(handle_);
+    if (it != steward_->records_.end()) --it->second->user_pins;
+    pin_.release();
+  }
+  steward_.reset();
+}
+
+}  // namespace ebb::torch_adapter

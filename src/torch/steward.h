@@ -1,0 +1,174 @@
+// Keeps one limit on one device, from start to stop: the storages that torch allocates meanwhile are blocks
+// of an ebb::Device, and ops run through it (docs/notes/pytorch-adapter.md).
+//
+// Memory we hand out is known by its address and stays where it is, since its user may keep nothing else,
+// until an op shows us the storage that has it. From then on the storage's DataPtr has the BlockRecord as its
+// context, also while the bytes are away and the address is null. One lock guards everything and is held
+// while an op runs.
+#pragma once
+
+#include <c10/core/Storage.h>
+#include <c10/util/intrusive_ptr.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/device.h"
+#include "torch/platform.h"
+
+namespace ebb::torch_adapter {
+
+class Steward;
+
+// What the adapter knows of a block. Owned by the DataPtr of its memory.
+struct BlockRecord {
+  std::shared_ptr<Steward> steward;
+  Handle handle = 0;
+  std::size_t bytes = 0;
+  c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // null until an op showed it to us …
+  void* address = nullptr;                            // … and until then where it is
+  bool of_replay = false;                             // a birth of an op that is run again
+  bool kept = false;                                  // …and the runtime's from now on
+  Pin open = {};                                      // until the next op on it: its address is in use
+  Pin life = {};                                      // while it lives
+  int user_pins = 0;
+  std::int64_t seen_in = -1;  // the op that counted it as an operand last
+};
+
+struct StewardOptions {
+  Bytes limit = 0;  // 0: all the device has
+  Bytes host_limit = 0;
+  Mode mode = Mode::reactive;
+  bool recompute = false;
+  bool stress = false;  // everything that can leaves after every op
+  bool record = false;  // a long trace
+};
+
+// An op whose function runs, for the first time or again.
+struct RunningOp {
+  ExecContext* context = nullptr;
+  bool replay = false;
+  std::vector<BlockRecord*> births = {};  // that live, in malloc order
+  Bytes inside = 0;
+  Bytes inside_peak = 0;  // asked for, whether or not it was there
+};
+
+// Keeps a tensor's memory where it is while it lives.
+class TensorPin {
+ public:
+  TensorPin() = default;
+  TensorPin(std::shared_ptr<Steward> steward, BlockRecord& record, PinFor purpose);
+  TensorPin(TensorPin&& other) noexcept = default;
+  TensorPin& operator=(TensorPin&& other) = delete;
+  ~TensorPin() { release(); }
+  void release();
+
+ private:
+  std::shared_ptr<Steward> steward_;
+  Handle handle_ = 0;
+  Pin pin_;
+};
+
+class Steward final : public MemorySource, public std::enable_shared_from_this<Steward> {
+ public:
+  Steward(std::unique_ptr<Platform> platform, const StewardOptions& options);
+  ~Steward() override;
+
+  // The one that ops go through, or null. There is at most one.
+  static Steward* active();
+  static void delete_block(void* record);
+  // Makes this the active one. `before`, if given, stops being it, and its blocks move here.
+  void activate(Steward* before);
+  // Storages get ordinary memory; those that are pinned stay where they are, and the memory with them.
+  void stop();
+  // In the child of a fork: storages point at wherever their bytes are, and this is over.
+  void give_up_in_child();
+
+  std::recursive_mutex& mutex() { return mutex_; }
+  Device& device() { return *device_; }
+  Platform& platform() { return *platform_; }
+  const StewardOptions& options() const { return options_; }
+
+  // The block of a storage on this device, known by its storage from now on; memory that may be adopted is.
+  // Null: not ours, never moved.
+  BlockRecord* record_of(const c10::Storage& storage);
+  void pin_for_life(BlockRecord& record);
+  // Resident, and pinned until the next op on it.
+  void open(BlockRecord& record, PinFor purpose);
+
+  // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: the peak of what it malloc'd,
+  // which its function has set when this asks. Throws what `raise` makes of a want of memory.
+  void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
+            Bytes operand_bytes, const Bytes& inside, const ExecFunction& function);
+  RunningOp* running() const { return running_; }
+  // Makes an op the running one; returns the one before.
+  RunningOp* set_running(RunningOp* op) { return std::exchange(running_, op); }
+  std::int64_t next_op() { return ++ops_; }
+  // Frees that came while the lock was taken.
+  void drain();
+
+  // What the largest op needed at once, and what is pinned for good beside it.
+  Bytes smallest_limit() const;
+  Bytes pinned_bytes() const { return pinned_bytes_; }
+
+  // Throws the exception that Python sees as ebb's OutOfMemory.
+  using Raise = void (*)(const std::string& message);
+  static void set_raise(Raise raise);
+
+  std::optional<c10::DataPtr> allocate(std::size_t bytes) override;
+  Bytes bytes_allocated() const override { return live_bytes_; }
+  Bytes peak_allocated() const override { return peak_bytes_; }
+  void reset_peak() override { peak_bytes_ = live_bytes_; }
+  Bytes limit() const override { return limit_; }
+
+ private:
+  friend class TensorPin;
+  void released(BlockRecord* record);
+  void drop(BlockRecord* record);
+  void forget(BlockRecord* record);
+  void moved(Handle block, std::byte* address);
+  BlockRecord* make_record(Handle block, std::size_t bytes);
+  c10::DataPtr pointer(BlockRecord& record, void* address);
+  c10::DataPtr pointer_by_address(BlockRecord& record, void* address);
+  BlockRecord* adopt(c10::StorageImpl& storage);
+  void move_here(Steward& from);
+  bool stays(const BlockRecord& record) const;
+  std::string advice(Bytes needed) const;
+
+  StewardOptions options_;
+  std::unique_ptr<Platform> platform_;
+  Bytes limit_;
+  std::recursive_mutex mutex_;
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Device> device_;
+  std::unordered_map<Handle, BlockRecord*> records_;
+  RunningOp* running_ = nullptr;
+  bool moving_ = false;  // the device is telling us where a block is
+  std::int64_t ops_ = 0;
+  Bytes live_bytes_ = 0;  // of all blocks, wherever they are
+  Bytes peak_bytes_ = 0;
+  Bytes pinned_bytes_ = 0;  // for life
+  Bytes largest_op_ = 0;
+
+  std::mutex released_mutex_;
+  std::vector<BlockRecord*> released_;  // while the lock was taken by others
+};
+
+// Makes an op the running one while it lives.
+class RunningEntry {
+ public:
+  RunningEntry(Steward& steward, RunningOp& op) : steward_(steward), outer_(steward.set_running(&op)) {}
+  ~RunningEntry() { steward_.set_running(outer_); }
+  RunningEntry(const RunningEntry&) = delete;
+  RunningEntry& operator=(const RunningEntry&) = delete;
+
+ private:
+  Steward& steward_;
+  RunningOp* outer_;
+};
+
+}  // namespace ebb::torch_adapter
