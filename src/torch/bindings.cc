@@ -34,7 +34,13 @@ std::shared_ptr<Steward> current_steward() {
 Mode mode_named(const std::string& name) {
   if (name == "observe") return Mode::observe;
   if (name == "reactive") return Mode::reactive;
-  throw InputError("there is no mode \"" + name + "\": observe or reactive");
+  if (name == "planned") return Mode::planned;
+  throw InputError("there is no mode \"" + name + "\": observe, reactive or planned");
+}
+
+const char* name_of(Mode mode) {
+  if (mode == Mode::observe) return "observe";
+  return mode == Mode::reactive ? "reactive" : "planned";
 }
 
 std::unique_ptr<Platform> platform_named(const std::string& device) {
@@ -60,13 +66,14 @@ void start_steward(const StartOptions& options) {
 
 void start(Bytes limit, const std::string& device, const std::string& mode, Bytes host_limit, bool recompute,
            bool stress, const std::string& planner, bool record) {
-  if (!planner.empty()) throw InputError("a planner is for planned mode");
+  if (!planner.empty() && mode != "planned") throw InputError("a planner is for planned mode");
   if (limit < 0 || host_limit < 0) throw InputError("a limit below zero");
   start_steward({device,
                  {.limit = limit,
                   .host_limit = host_limit,
                   .mode = mode_named(mode),
                   .recompute = recompute,
+                  .planner = planner,
                   .stress = stress,
                   .record = record}});
   set_listening(true);
@@ -136,18 +143,20 @@ py::dict status() {
   const std::shared_ptr<Steward> steward = current_steward();
   if (!steward) return answer;
   DeviceStatistics numbers;
+  DeviceStatus state;
   Bytes smallest = 0, live = 0, peak = 0, pinned = 0;
   {
     const py::gil_scoped_release release;
     const std::lock_guard lock(steward->mutex());
     steward->drain();
     numbers = steward->device().statistics();
+    state = steward->device().status();
     smallest = steward->smallest_limit();
     live = steward->bytes_allocated();
     peak = steward->peak_allocated();
     pinned = steward->pinned_bytes();
   }
-  answer["mode"] = steward->options().mode == Mode::observe ? "observe" : "reactive";
+  answer["mode"] = name_of(steward->options().mode);
   answer["device"] = started_with.device;
   answer["limit"] = steward->limit();
   answer["arena_in_use"] = numbers.arena_in_use;
@@ -171,7 +180,24 @@ py::dict status() {
   answer["host_bytes"] = numbers.host_in_use;
   answer["host_high_water"] = numbers.host_high_water;
   answer["host_reserved"] = numbers.host_reserved;
-  answer["deviations"] = 0;
+  answer["now"] = name_of(state.mode);
+  answer["iteration_known"] = state.iteration_known;
+  answer["planning"] = state.planning;
+  answer["planner"] = state.planner;
+  answer["refusal"] = state.refusal;
+  answer["fingerprint"] = state.fingerprint;
+  answer["ops_per_iteration"] = state.ops_per_iteration;
+  answer["predicted_step_ns"] = state.predicted_step;
+  answer["plain_step_ns"] = state.plain_step;
+  answer["measured_step_ns"] = state.measured_step;
+  answer["iterations"] = state.iterations;
+  answer["planned_iterations"] = state.planned_iterations;
+  answer["plans_made"] = state.plans_made;
+  answer["plans_reused"] = state.plans_reused;
+  answer["deviations"] = state.deviations;
+  answer["fallbacks"] = state.fallbacks;
+  answer["left_out"] = state.left_out;
+  answer["planning_seconds"] = state.planning_seconds;
   return answer;
 }
 

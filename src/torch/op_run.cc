@@ -130,19 +130,23 @@ void OpRun::run(ExecContext& context) {
   const RunningEntry entry(steward_, running);
   try {
     const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+    steward_.platform().order_current_after_compute();
     op_.redispatchBoxed(below_, &stack_);
+    steward_.platform().order_compute_after_current();
   } catch (const AbandonOp&) {
-    inside_ = std::max(inside_, running.inside_peak);
+    steward_.platform().order_compute_after_current();
+    inside_ = std::max(inside_, running.malloced);
     // Somebody keeps memory that the op is about to lose.
     if (!running.births.empty())
       throw OutOfMemory("op " + profile_.name +
                         ": no room, and it cannot be run again because it keeps memory");
     throw;
   } catch (...) {
-    inside_ = std::max(inside_, running.inside_peak);
+    steward_.platform().order_compute_after_current();
+    inside_ = std::max(inside_, running.malloced);
     throw;
   }
-  inside_ = std::max(inside_, running.inside_peak);
+  inside_ = std::max(inside_, running.malloced);
   take_results(running);
 }
 

@@ -29,6 +29,8 @@ class MemorySource {
   virtual Bytes peak_allocated() const = 0;
   virtual void reset_peak() = 0;
   virtual Bytes limit() const = 0;
+  // The memory is used on that stream too. false: it is not of this source.
+  virtual bool record_stream(const c10::DataPtr& memory, void* stream) = 0;
 };
 
 // Frees memory of a source by its address. false: it is nobody's.
@@ -41,6 +43,8 @@ class Platform {
   virtual std::unique_ptr<Backend> make_backend() = 0;
   // Memory of the device that a steward takes at most if it was given no limit.
   virtual Bytes all_memory() const = 0;
+  // Memory of the device that torch has allocated otherwise: it counts towards a limit.
+  virtual Bytes ordinary_bytes() const { return 0; }
   // From now on torch asks the source, or (nullptr) nobody. REQUIRES: the source lives until then.
   virtual void serve_from(MemorySource* source) = 0;
   virtual c10::DataPtr allocate_ordinary(std::size_t bytes) = 0;
@@ -48,9 +52,11 @@ class Platform {
   virtual bool may_adopt(const c10::DataPtr& memory) const = 0;
   // Within the device, in the order of its work; done when it returns.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  // Around each op: work on another stream than the backend's waits for the backend's, and the reverse.
-  virtual void begin_op() {}
-  virtual void end_op() {}
+  // Where work has streams: what is enqueued from now on, on the program's current stream or on the backend's
+  // compute engine, comes after what is there now on the other.
+  virtual void order_current_after_compute() {}
+  virtual void order_compute_after_current() {}
+  virtual void order_compute_after(void* /*stream*/) {}
   // Of the generator given, or of the device's default one.
   virtual std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) = 0;
 };

@@ -179,7 +179,9 @@ void CallRecipe::replay(ExecContext& context) const {
     generator_state_->restore();
   }
   const c10::impl::ExcludeDispatchKeyGuard guard(keys_above());
+  steward_.platform().order_current_after_compute();
   op_.redispatchBoxed(below_, &stack);
+  steward_.platform().order_compute_after_current();
 }
 
 }  // namespace ebb::torch_adapter

@@ -14,6 +14,10 @@
 namespace ebb::torch_adapter {
 namespace {
 
+// Ops for which a small block stays after its last use: code between ops reads such results directly (sizes,
+// bounds of indices).
+constexpr std::int64_t kSmallRest = 16;
+
 using Lock = std::unique_lock<std::recursive_mutex>;
 using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
@@ -70,10 +74,15 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
       limit_(options.limit > 0 ? options.limit : platform_->all_memory()),
       backend_(platform_->make_backend()) {
   DeviceOptions device;
-  device.limit = limit_;
+  device.limit = limit_ - platform_->ordinary_bytes();
+  if (device.limit < Arena::kAlignment)
+    throw InputError(fmt::format("a limit of {} bytes, of which torch has {} already", limit_,
+                                 platform_->ordinary_bytes()));
   device.host_limit = options.host_limit;
   device.mode = options.mode;
   device.allow_recompute = options.recompute;
+  device.small_rest = kSmallRest;
+  device.planner = options.planner;
   device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
@@ -125,10 +134,9 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
   }
   if (active() != this) return std::nullopt;
   if (running_) {
-    const Bytes wanted = running_->inside + Arena::rounded(signed_bytes(bytes));
-    running_->inside_peak = std::max(running_->inside_peak, wanted);
+    running_->malloced += Arena::rounded(signed_bytes(bytes));
     const Handle block = running_->context->malloc(signed_bytes(bytes));
-    running_->inside = wanted;
+    platform_->order_current_after_compute();
     BlockRecord* record = running_->births.emplace_back(make_record(block, bytes));
     return pointer_by_address(*record, running_->context->data(block));
   }
@@ -140,7 +148,7 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
     record->open = std::move(pin);
     return pointer_by_address(*record, record->open.data());
   } catch (const OutOfMemory& error) {
-    raise(error.what() + advice(live_bytes_ + Arena::rounded(signed_bytes(bytes))));
+    raise(error.what() + advice(Arena::rounded(signed_bytes(bytes))));
   }
 }
 
@@ -177,6 +185,8 @@ void Steward::drain() {
 }
 
 void Steward::drop(BlockRecord* record) {
+  platform_->order_compute_after_current();
+  for (void* stream : record->streams) platform_->order_compute_after(stream);
   if (record->of_replay) {
     if (!record->kept) device_->free(record->handle);
   } else {
@@ -191,10 +201,7 @@ void Steward::forget(BlockRecord* record) {
   if (record->life.data()) pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
   if (running_) {
     const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
-    if (it != running_->births.rend()) {
-      running_->inside -= Arena::rounded(signed_bytes(record->bytes));
-      running_->births.erase(std::next(it).base());
-    }
+    if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
   }
   delete record;
 }
@@ -211,22 +218,38 @@ void Steward::moved(Handle block, std::byte* address) {
 
 // Storages.
 
+BlockRecord* Steward::known_record(const c10::DataPtr& memory) const {
+  BlockRecord* record = nullptr;
+  if (memory.get_deleter() == &delete_block)
+    record = static_cast<BlockRecord*>(memory.get_context());
+  else if (memory.get_deleter() == &delete_address)
+    record = address_book().find(memory.get_context());
+  return record && record->steward.get() == this ? record : nullptr;
+}
+
+bool Steward::record_stream(const c10::DataPtr& memory, void* stream) {
+  const Lock lock(mutex_);
+  BlockRecord* record = known_record(memory);
+  if (!record) return false;
+  // Copies wait for the device's own stream only: it must not move as long as another may use it.
+  if (!running_) pin_for_life(*record);
+  record->streams.push_back(stream);
+  return true;
+}
+
 BlockRecord* Steward::record_of(const c10::Storage& storage) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   if (!impl || impl->device() != platform_->device()) return nullptr;
   const c10::DataPtr& memory = data_ptr_of(*impl);
-  BlockRecord* record = nullptr;
-  if (memory.get_deleter() == &delete_block) {
-    record = static_cast<BlockRecord*>(memory.get_context());
-    if (record->steward.get() != this) return nullptr;
-  } else if (memory.get_deleter() == &delete_address) {
-    record = address_book().find(memory.get_context());
-    if (!record || record->steward.get() != this) return nullptr;
+  BlockRecord* record = known_record(memory);
+  if (!record) {
+    const bool adoptable = memory.get() && platform_->may_adopt(memory);
+    return adoptable ? adopt(*impl) : nullptr;
+  }
+  if (record->address) {
     address_book().take(record->address);
     replace_data_ptr(*impl, pointer(*record, record->address));
     record->address = nullptr;
-  } else {
-    return memory.get() && platform_->may_adopt(memory) ? adopt(*impl) : nullptr;
   }
   if (record->storage._unsafe_get_target() != impl) record->storage = storage.getWeakStorageImpl();
   return record;
@@ -262,15 +285,9 @@ void Steward::open(BlockRecord& record, PinFor purpose) {
 void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
                    Bytes operand_bytes, const Bytes& inside, const ExecFunction& function) {
   try {
-    platform_->begin_op();
     device_->exec(info, reads, writes, function);
-    platform_->end_op();
   } catch (const OutOfMemory& error) {
-    platform_->end_op();
     raise(error.what() + advice(operand_bytes + inside));
-  } catch (...) {
-    platform_->end_op();
-    throw;
   }
   largest_op_ = std::max(largest_op_, operand_bytes + inside);
 }

@@ -36,7 +36,8 @@ struct BlockRecord {
   Pin open = {};                                      // until the next op on it: its address is in use
   Pin life = {};                                      // while it lives
   int user_pins = 0;
-  std::int64_t seen_in = -1;  // the op that counted it as an operand last
+  std::vector<void*> streams = {};  // other than the device's that use it
+  std::int64_t seen_in = -1;        // the op that counted it as an operand last
 };
 
 struct StewardOptions {
@@ -44,8 +45,9 @@ struct StewardOptions {
   Bytes host_limit = 0;
   Mode mode = Mode::reactive;
   bool recompute = false;
-  bool stress = false;  // everything that can leaves after every op
-  bool record = false;  // a long trace
+  std::string planner = {};  // of planned mode; empty: the default
+  bool stress = false;       // everything that can leaves after every op
+  bool record = false;       // a long trace
 };
 
 // An op whose function runs, for the first time or again.
@@ -53,8 +55,7 @@ struct RunningOp {
   ExecContext* context = nullptr;
   bool replay = false;
   std::vector<BlockRecord*> births = {};  // that live, in malloc order
-  Bytes inside = 0;
-  Bytes inside_peak = 0;  // asked for, whether or not it was there
+  Bytes malloced = 0;                     // all it asked for, freed meanwhile or not
 };
 
 // Keeps a tensor's memory where it is while it lives.
@@ -100,8 +101,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // Resident, and pinned until the next op on it.
   void open(BlockRecord& record, PinFor purpose);
 
-  // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: the peak of what it malloc'd,
-  // which its function has set when this asks. Throws what `raise` makes of a want of memory.
+  // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: what it malloc'd, which its
+  // function has set when this asks. Throws what `raise` makes of a want of memory.
   void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
             Bytes operand_bytes, const Bytes& inside, const ExecFunction& function);
   RunningOp* running() const { return running_; }
@@ -111,7 +112,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // Frees that came while the lock was taken.
   void drain();
 
-  // What the largest op needed at once, and what is pinned for good beside it.
+  // A limit under which all ops so far can run: what the largest took, as if it had reused nothing of its
+  // own, and what is pinned for good beside it.
   Bytes smallest_limit() const;
   Bytes pinned_bytes() const { return pinned_bytes_; }
 
@@ -124,6 +126,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes peak_allocated() const override { return peak_bytes_; }
   void reset_peak() override { peak_bytes_ = live_bytes_; }
   Bytes limit() const override { return limit_; }
+  bool record_stream(const c10::DataPtr& memory, void* stream) override;
 
  private:
   friend class TensorPin;
@@ -134,6 +137,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   BlockRecord* make_record(Handle block, std::size_t bytes);
   c10::DataPtr pointer(BlockRecord& record, void* address);
   c10::DataPtr pointer_by_address(BlockRecord& record, void* address);
+  BlockRecord* known_record(const c10::DataPtr& memory) const;
   BlockRecord* adopt(c10::StorageImpl& storage);
   void move_here(Steward& from);
   bool stays(const BlockRecord& record) const;
