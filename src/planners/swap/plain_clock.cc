@@ -1,0 +1,17 @@
+#include "planners/swap/plain_clock.h"
+
+#include <algorithm>
+
+namespace ebb {
+
+PlainClock::PlainClock(const Program& program, const Machine& machine) {
+  Nanoseconds now = 0;
+  for (const Op& op : program.ops()) {
+    now = std::max(now, op.issue);
+    starts_.push_back(now);
+    now += machine.op_time(op);
+    ends_.push_back(now);
+  }
+}
+
+}  // namespace ebb
