@@ -18,6 +18,12 @@ std::span<const Planner> swap_planners() {
               plan_autoswap_swdoa, kAutoSwap},
       Planner{"autoswap-bo", "[SP] §IV-C", "the best mix of the four scores, by Bayesian optimisation",
               plan_autoswap_bo, kAutoSwap},
+      Planner{"tflms", "Le et al. 2018",
+              "the first tensors, back a fixed number of layers before use: best of many", plan_tflms},
+      Planner{"geeps", "Cui et al. 2016", "the first layers, double-buffered: as many as it takes",
+              plan_geeps},
+      Planner{"excess-area", "G10", "most bytes x time above the limit first, while the links can carry it",
+              plan_excess_area},
   };
   return kPlanners;
 }
