@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <stdexcept>
+
 #include "layout/heuristics.h"
 #include "layout/online.h"
+#include "layout/validate.h"
 #include "trace/error.h"
 
 namespace ebb::cli {
@@ -75,6 +78,7 @@ const std::vector<Packer>& packers() {
 }
 
 const Packer& find_packer(std::string_view name) {
+  if (name == "smartpool") name = "smartpool-best";
   std::vector<std::string_view> known;
   for (const Packer& packer : packers()) {
     if (packer.name == name) return packer;
@@ -82,6 +86,14 @@ const Packer& find_packer(std::string_view name) {
   }
   throw InputError(
       fmt::format("there is no packing algorithm '{}'; there are: {}", name, fmt::join(known, ", ")));
+}
+
+Layout pack_checked(const Packer& packer, const Problem& problem, const PackOptions& options) {
+  Layout layout = packer.pack(problem, options);
+  if (layout.fits && packer.has_offsets)
+    if (const auto broken = layout::validate(problem, layout, options); !broken.empty())
+      throw std::logic_error(fmt::format("{} broke a rule: {}", packer.name, broken.front().message));
+  return layout;
 }
 
 }  // namespace ebb::cli

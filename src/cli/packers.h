@@ -20,7 +20,10 @@ struct Packer {
 };
 
 const std::vector<Packer>& packers();
-// Throws InputError that lists the names if there is none of this name.
+// `smartpool` is smartpool-best. Throws InputError that lists the names if there is none of this name.
 const Packer& find_packer(std::string_view name);
+// Throws std::logic_error if the validator objects to the layout: then the packer is wrong.
+layout::Layout pack_checked(const Packer& packer, const layout::Problem& problem,
+                            const layout::PackOptions& options);
 
 }  // namespace ebb::cli

@@ -6,12 +6,15 @@
 #include "cli/limit.h"
 #include "cli/machine_options.h"
 #include "cli/output_file.h"
+#include "cli/packers.h"
 #include "cli/plan_result.h"
 #include "cli/planner_options.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "layout/residencies.h"
 #include "plan/plan_file.h"
 #include "plan/smallest_limit.h"
+#include "trace/error.h"
 
 namespace ebb::cli {
 namespace {
@@ -26,6 +29,7 @@ struct Options {
   std::string planner_name = "ondemand";
   std::string limit;
   std::string output;
+  std::string packer;
   bool no_bound = false;
   bool json = false;
 };
@@ -43,8 +47,17 @@ JudgedPlan search(const PlanningProblem& problem, const Options& options) {
   return plan_and_judge(planner, problem, with_progress);
 }
 
+PackedPlan pack(const PlanningProblem& problem, const JudgedPlan& judged, const std::string& name) {
+  if (judged.schedule.commands.empty()) throw InputError("--pack: the plan has no steady order to lay out");
+  const Packer& packer = find_packer(name);
+  const layout::Problem left =
+      layout::arena_problem(problem.program, problem.gaps, judged.lowered, judged.schedule).problem;
+  return {std::string(packer.name), pack_checked(packer, left, {})};
+}
+
 Answer run(const Options& options) {
   find_planner(options.planner_name);
+  if (!options.packer.empty()) find_packer(options.packer);
   require_writable(options.output);
   const Program program = load(options.trace);
   const Gaps gaps(program);
@@ -54,6 +67,10 @@ Answer run(const Options& options) {
   PlanResult result{options.trace.path, options.planner_name, options.output, problem, judged};
   if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
     result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
+  if (!judged.infeasible && !options.packer.empty()) {
+    check_schedule(judged);
+    result.packed = pack(problem, judged, options.packer);
+  }
   Answer answer = answer_for(result, options.json);
   if (!judged.infeasible && !options.output.empty())
     write_plan(options.output, {problem.limit, machine, options.planner_name, judged.lowered.plan}, program,
@@ -77,6 +94,10 @@ Command add_plan(CLI::App& tool) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "Write the plan here, timing included")
       ->type_name("FILE");
+  command
+      ->add_option("--pack", options->packer,
+                   "Also lay out what stays, and say the footprint: pack, smartpool, ... as in `ebb pack`")
+      ->type_name("ALGORITHM");
   add_planner_options(*command, options->planner);
   command->add_flag("--no-bound", options->no_bound,
                     "Do not compute how close to the best possible the plan is (nor above 20000 ops)");

@@ -49,6 +49,11 @@ std::string finding_text(const Finding& finding) {
   return fmt::format("{:g}{}{}", finding.value, finding.unit.empty() ? "" : " ", finding.unit);
 }
 
+// What the arena may take: unmanaged bytes lie outside it.
+Bytes managed_limit(const PlanningProblem& problem) {
+  return problem.limit - problem.program.info().unmanaged;
+}
+
 std::string heading(const PlanResult& result) {
   return fmt::format("{} on {}, limit {}, planner {}\n", short_name(result.trace),
                      result.problem.machine.name,
@@ -78,6 +83,13 @@ std::string as_text(const PlanResult& result) {
   if (result.bounds) add_bound(facts, result);
   facts.add("peak demand",
             fmt::format("{} (before: {})", format_bytes(step.peak_demand), format_bytes(before)));
+  if (result.packed)
+    facts.add(
+        "footprint",
+        fmt::format(
+            "{} by {}, {:.4f} x the load of {}{}", format_bytes(result.packed->layout.footprint),
+            result.packed->algorithm, result.packed->layout.ratio(), format_bytes(result.packed->layout.load),
+            result.packed->layout.footprint <= managed_limit(result.problem) ? "" : ", above the limit"));
   facts.add("decisions", fmt::format("{} swaps, {} of them clean; {} recomputes", counts.swaps, counts.clean,
                                      counts.recomputes));
   facts.add("waits", stalls_text(step));
@@ -130,6 +142,12 @@ void add_step(Json& json, const PlanResult& result) {
                               {"best_ns", round.best},
                               {"mean_ns", round.mean},
                               {"worst_ns", round.worst}});
+  if (result.packed)
+    json["packing"] = {{"algorithm", result.packed->algorithm},
+                       {"footprint_bytes", result.packed->layout.footprint},
+                       {"load_bytes", result.packed->layout.load},
+                       {"ratio", result.packed->layout.ratio()},
+                       {"within_limit", result.packed->layout.footprint <= managed_limit(result.problem)}};
   json["swaps"] = counts.swaps;
   json["clean_swaps"] = counts.clean;
   json["recomputes"] = counts.recomputes;

@@ -6,10 +6,17 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "layout/packing.h"
 #include "planners/judge.h"
 #include "simulate/bounds.h"
 
 namespace ebb::cli {
+
+// What stays on the device under the plan, packed ([SP] §V: swap first, then lay out what is left).
+struct PackedPlan {
+  std::string algorithm;
+  layout::Layout layout;
+};
 
 struct PlanResult {
   std::string trace;  // path
@@ -18,6 +25,7 @@ struct PlanResult {
   const PlanningProblem& problem;
   const JudgedPlan& judged;
   std::optional<Bounds> bounds = {};
+  std::optional<PackedPlan> packed = {};
 };
 
 // Throws std::logic_error if the validator objects to the schedule: then the simulator is wrong.

@@ -233,6 +233,26 @@ TEST(Pack, AnswersThatACapacityBelowTheLoadCannotBe) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"two.csv"}));
 }
 
+TEST(Plan, PacksWhatStaysAndSaysTheFootprintBesideTheLoad) {
+  const auto plan = [](const char* packer) {
+    return run_ebb({"plan", bundled("vgg16"), "-l", "90%", "--pack", packer, "--no-bound", "--json"}).json();
+  };
+  const Json smartpool = plan("smartpool"), cnmem = plan("cnmem");
+  EXPECT_EQ(smartpool["packing"]["algorithm"], "smartpool-best");
+  EXPECT_LT(smartpool["packing"]["load_bytes"], smartpool["peak_demand_before_bytes"]);
+  EXPECT_EQ(smartpool["packing"]["load_bytes"], cnmem["packing"]["load_bytes"]);
+  for (const Json& json : {smartpool, cnmem})
+    EXPECT_GE(json["packing"]["footprint_bytes"], json["packing"]["load_bytes"]);
+  const Outcome text = run_ebb({"plan", bundled("vgg16"), "-l", "90%", "--pack", "smartpool", "--no-bound"});
+  EXPECT_NE(text.out.find("by smartpool-best"), std::string::npos) << text.out;
+}
+
+TEST(Plan, AnUnknownPackerIsRefusedBeforeAnythingIsPlanned) {
+  const Outcome outcome = run_ebb({"plan", bundled("unet"), "-l", "60%", "--pack", "magic"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("no packing algorithm 'magic'"), std::string::npos) << outcome.err;
+}
+
 TEST(Pack, PacksAStepAsAPlanRunsIt) {
   const TemporaryFolder folder;
   run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("plan.json")});

@@ -24,7 +24,9 @@ class FixedDistance {
     const OpIndex peak = problem.program.peak_op();
     for (GapId g = 0; allow_swap && g < problem.gaps.count(); ++g) {
       const Gap& gap = problem.gaps[g];
-      if (gap.kind == GapKind::between && gap.from < peak && peak < gap.to) tensors_.push_back(g);
+      const bool made_here = problem.program.block(gap.block).lifetime != Lifetime::persistent;
+      if (made_here && gap.kind == GapKind::between && gap.from < peak && peak < gap.to)
+        tensors_.push_back(g);
     }
     std::stable_sort(tensors_.begin(), tensors_.end(),
                      [&](GapId a, GapId b) { return problem.gaps[a].from < problem.gaps[b].from; });
