@@ -3,6 +3,7 @@
 #include "planners/chain/candidates.h"
 #include "planners/chain/chain_planners.h"
 #include "planners/chain/chain_report.h"
+#include "planners/chain/chain_schedule.h"
 #include "planners/chain/slots.h"
 
 namespace ebb {
@@ -28,9 +29,10 @@ PlanningResult plan_dynprog(const PlanningProblem& problem, const PlannerOptions
     const auto failure = candidates.consider(plan_of(view, problem.gaps, offloaded));
     if (failure) memory -= std::max<Bytes>(1, failure->needed - failure->available);
   }
-  if (!candidates.found()) {
-    offloaded.assign(view.chain.size(), true);
-    candidates.consider(plan_of(view, problem.gaps, offloaded));
+  if (!candidates.found()) {  // no memory left for rounding
+    offloaded = greedy_offloads(view.chain, problem.limit - view.base);
+    while (const auto failure = candidates.consider(plan_of(view, problem.gaps, offloaded)))
+      if (!offload_more(view.chain, failure->needed - failure->available, offloaded)) break;
   }
   PlanningResult result = candidates.result();
   report_chain(view, problem, offloaded, candidates.best_time(), result);
