@@ -109,7 +109,6 @@ bool Conductor::op_begins(const OpSeen& op) {
     if (++strange_ops_ == tracker_->iteration().program.op_count() + kStrangeOps) forget_place();
     return false;
   }
-  strange_ops_ = 0;
   if (verdict == Tracker::Verdict::found) forget_place();
   if (verdict == Tracker::Verdict::jumped && tracker_->place() == 0) log_.lose();
   if (!follower_) return false;
@@ -137,6 +136,7 @@ void Conductor::op_ended(StepId step, Event start, Event end) {
 }
 
 void Conductor::boundary() {
+  strange_ops_ = 0;
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);

@@ -70,7 +70,7 @@ class Conductor final : public Guide, public CopyLog {
   std::string refusal_;
   std::int64_t look_at_event_ = 0;   // when to look for an iteration again
   std::int64_t looked_from_ = 0;     // the event at which the present search began
-  std::int64_t strange_ops_ = 0;     // in a row
+  std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
   bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
   bool followed_all_along_ = false;  // in this iteration
   std::int64_t plans_made_ = 0;

@@ -15,11 +15,17 @@ namespace {
 
 constexpr std::size_t kMostAbandonedBirths = 4096;
 
-std::vector<PagedBlock*> blocks_of(const OpCall& call) {
-  std::vector<PagedBlock*> blocks;
-  for (const Operand& operand : call.operands) blocks.push_back(operand.block);
-  return blocks;
-}
+// Pins and holds must not outlive the op, however it ends.
+class ClearedAfter {
+ public:
+  explicit ClearedAfter(OpCall& call) : call_(call) {}
+  ~ClearedAfter() { call_.clear(); }
+  ClearedAfter(const ClearedAfter&) = delete;
+  ClearedAfter& operator=(const ClearedAfter&) = delete;
+
+ private:
+  OpCall& call_;
+};
 
 }  // namespace
 
@@ -39,16 +45,18 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   update_times();
   remaker_.expire_steps();
   parts_.pager.op_began();
-  OpCall call{.name = info.name,
-              .replayable = info.replayable,
-              .random = info.random,
-              .may_abandon = parts_.pager.may_move()};
+  OpCall& call = call_;
+  const ClearedAfter cleared(call);
+  call.name = info.name;
+  call.replayable = info.replayable;
+  call.random = info.random;
+  call.may_abandon = parts_.pager.may_move();
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
     const bool guided = begin(info, reads, writes);
     for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
-    const std::uint64_t signature = signature_of(call.name, call.operands);
-    bring_together(call, history_.inside_peak(signature), guided);
+    const std::uint64_t signature = guided ? 0 : signature_of(call.name, call.operands);
+    bring_together(call, guided ? std::nullopt : history_.inside_peak(signature), guided);
     if (!attempt(call, function, timing)) {
       ++parts_.statistics.abandoned_ops;
       timing.start = kHappened;
@@ -59,7 +67,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
       bring_together(call, inside, false);
       attempt(call, function, timing);
     }
-    history_.remember(signature, call.inside_peak);
+    if (!guided) history_.remember(signature, call.inside_peak);
   } catch (...) {
     if (timing.start != kHappened)
       finish(info, call, function, timing, false);
@@ -77,7 +85,9 @@ bool Executor::begin(const OpInfo& info, std::span<const Handle> reads, std::spa
 }
 
 void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
-  const std::vector<PagedBlock*> blocks = blocks_of(call);
+  std::vector<PagedBlock*>& blocks = blocks_;
+  blocks.clear();
+  for (const Operand& operand : call.operands) blocks.push_back(operand.block);
   for (PagedBlock* block : blocks)
     if (block->dropped()) remaker_.remake(*block);
   const auto pin = [&](Bytes hole) {
@@ -87,7 +97,10 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
   };
   pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();
-  if (guided && !room_is_sure) pin(inside.value_or(0));
+  if (guided && !room_is_sure) {
+    inside = history_.inside_peak(signature_of(call.name, call.operands));
+    pin(inside.value_or(0));
+  }
   for (Operand& operand : call.operands) operand.ready = true;
   room_is_sure = room_is_sure || (inside && parts_.pager.wait_for_hole(*inside));
   expose(parts_.pager, call, room_is_sure);
@@ -189,7 +202,8 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
 void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
                       bool completed) {
   parts_.pager.compute_advanced();
-  std::vector<RecordedAccess> accesses;
+  std::vector<RecordedAccess>& accesses = accesses_;
+  accesses.clear();
   for (const Operand& operand : call.operands) {
     if (!operand.ready) continue;
     accesses.push_back({operand.block->handle, operand.reads || operand.side_effect, operand.changes(),
@@ -231,7 +245,8 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
 void Executor::let_go(OpCall& call) {
   for (const Birth& birth : call.births)
     if (birth.block) --birth.block->pins;
-  std::vector<Handle> used;
+  std::vector<Handle>& used = used_;
+  used.clear();
   for (const Operand& operand : call.operands) used.push_back(operand.block->handle);
   call.pins.clear();
   call.holds.clear();

@@ -58,7 +58,11 @@ class Executor {
   OpHistory history_;
   OpTimer timer_;
   std::set<Handle> abandoned_births_;
-  Nanoseconds held_ = 0;           // the host, by this device, so far
+  Nanoseconds held_ = 0;  // the host, by this device, so far
+  OpCall call_;           // that runs
+  std::vector<PagedBlock*> blocks_;
+  std::vector<RecordedAccess> accesses_;
+  std::vector<Handle> used_;
   std::vector<Operand> operands_;  // of the op that begins; kept so that it allocates nothing in the long run
 };
 

@@ -47,6 +47,18 @@ struct OpCall {
   bool abandoned = false;
   std::vector<BlockHold> pins = {};
   std::vector<BlockHold> holds = {};
+
+  // For the next op; keeps what its vectors have allocated.
+  void clear() {
+    operands.clear();
+    births.clear();
+    memory.clear();
+    freed_after.clear();
+    inside = inside_peak = 0;
+    abandoned = false;
+    pins.clear();
+    holds.clear();
+  }
 };
 
 // Prepares one more operand, before the op or from a nested one: takes care of recipes that a change would

@@ -43,8 +43,10 @@ void Recorder::free(Handle block) {
 
 std::int64_t Recorder::exec(const RecordedOp& op) {
   trim();
-  std::vector<MemoryEvent> memory;
-  std::vector<Handle> freed;
+  std::vector<MemoryEvent>& memory = memory_;
+  std::vector<Handle>& freed = freed_;
+  memory.clear();
+  freed.clear();
   for (const RecordedMemory& event : op.memory) {
     if (event.is_malloc) {
       ids_.emplace(event.block, next_id_++);
@@ -54,7 +56,8 @@ std::int64_t Recorder::exec(const RecordedOp& op) {
     }
     memory.push_back({.block = id_of(event.block), .bytes = event.bytes, .is_malloc = event.is_malloc});
   }
-  std::vector<Access> accesses;
+  std::vector<Access>& accesses = accesses_;
+  accesses.clear();
   for (const RecordedAccess& access : op.accesses)
     accesses.push_back({.block = id_of(access.block),
                         .reads = access.reads,

@@ -1,6 +1,5 @@
 // Writes down what a program does with a Device as a Trace. Bounded: when there are too many events, the
-// older half goes, and what was alive then is malloc'd at the start. (Trace is only declared here:
-// trace/trace.h and backend/backend.h both have an `Event`.)
+// older half goes, and what was alive then is malloc'd at the start.
 #pragma once
 
 #include <chrono>
@@ -12,10 +11,9 @@
 #include <vector>
 
 #include "runtime/exec.h"
+#include "trace/trace.h"
 
 namespace ebb {
-
-struct Trace;
 
 struct RecordedAccess {
   Handle block = 0;
@@ -74,6 +72,10 @@ class Recorder {
   std::unordered_map<Handle, BlockId> ids_;  // of blocks that live
   BlockId next_id_ = 0;
   std::int64_t forgotten_ = 0;  // how far event numbers are ahead of the trace's indices
+  // Of the op that is written; kept so that it allocates nothing in the long run.
+  std::vector<MemoryEvent> memory_;
+  std::vector<Access> accesses_;
+  std::vector<Handle> freed_;
 };
 
 }  // namespace ebb

@@ -28,7 +28,7 @@ struct ProgramRunner::Call {
   Bytes workspace = 0;
   std::vector<Handle> births = {};
   std::shared_ptr<int> wrong = {};
-  std::function<void()> work = {};
+  ByteAccess access = {};
 
   std::uint64_t basis() const {
     std::uint64_t basis = salt;
@@ -45,23 +45,44 @@ struct ProgramRunner::Call {
       if (output.handle == 0) births.push_back(context.malloc(static_cast<Bytes>(output.bytes)));
     if (workspace > 0) {
       const Handle scratch = context.malloc(workspace);
-      std::memset(context.data(scratch), 0x77, static_cast<std::size_t>(workspace));
+      const Content noise(static_cast<std::size_t>(workspace), std::byte{0x77});
+      access.store(context.data(scratch), noise.data(), noise.size());
       context.free(scratch);
     }
-    for (const Input& input : inputs)
-      if (hash_of(context.data(input.handle), input.bytes) != input.expected) ++*wrong;
+    for (const Input& input : inputs) {
+      const Content content = load(context, input.handle, input.bytes);
+      if (hash_of(content.data(), content.size()) != input.expected) ++*wrong;
+    }
     std::size_t birth = 0;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      write(context.data(outputs[k].handle == 0 ? births[birth++] : outputs[k].handle), k);
-    for (const Handle handle : side_effects) ++*reinterpret_cast<unsigned char*>(context.data(handle));
-    if (work) work();
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const Handle handle = outputs[k].handle == 0 ? births[birth++] : outputs[k].handle;
+      Content content = load(context, handle, outputs[k].bytes);
+      write(content.data(), k);
+      access.store(context.data(handle), content.data(), content.size());
+    }
+    for (const Handle handle : side_effects) {
+      Content first = load(context, handle, 1);
+      ++reinterpret_cast<unsigned char&>(first[0]);
+      access.store(context.data(handle), first.data(), 1);
+    }
+  }
+  Content load(ExecContext& context, Handle handle, std::size_t bytes) const {
+    Content content(bytes);
+    access.load(content.data(), context.data(handle), bytes);
+    return content;
   }
 };
 
 ProgramRunner::ProgramRunner(Device& device, const Program& program, const RunnerOptions& options)
     : device_(device), program_(program), options_(options), live_(program.blocks().size()) {
-  for (BlockId b = 0; b < program.block_count(); ++b)
-    if (program.block(b).lifetime != Lifetime::local) instances(b).push_back(make(b, bytes_of(b, false)));
+  const auto copy = [](std::byte* to, const std::byte* from, std::size_t n) { std::memcpy(to, from, n); };
+  if (!options_.bytes.load) options_.bytes = {copy, copy};
+}
+
+void ProgramRunner::start() {
+  if (std::exchange(started_, true)) return;
+  for (BlockId b = 0; b < program_.block_count(); ++b)
+    if (program_.block(b).lifetime != Lifetime::local) instances(b).push_back(make(b, bytes_of(b, false)));
 }
 
 ProgramRunner::~ProgramRunner() = default;
@@ -81,7 +102,7 @@ ProgramRunner::Live ProgramRunner::make(BlockId block, Bytes bytes) {
 void ProgramRunner::refill(Live& live) {
   for (int tries = 0; tries < 50; ++tries) try {
       const Pin pin = device_.pin(live.handle, PinFor::writing);
-      std::memcpy(pin.data(), live.content.data(), live.content.size());
+      options_.bytes.store(pin.data(), live.content.data(), live.content.size());
       return;
     } catch (const std::exception& error) {
       failed(error);
@@ -94,6 +115,7 @@ void ProgramRunner::failed(const std::exception& error) {
 }
 
 void ProgramRunner::iterate(const Variation& variation) {
+  start();
   for (OpIndex i = 0; i < program_.op_count(); ++i) {
     const bool can_be_left_out = program_.op(i).births.empty();
     if (i != variation.leave_out || !can_be_left_out) run(i, variation.half_sizes);
@@ -120,7 +142,7 @@ void ProgramRunner::run(OpIndex i, bool half) {
   call->salt = mix(static_cast<std::uint64_t>(i), ++calls_);
   call->wrong = wrong_;
   call->workspace = op.workspace * options_.unit;
-  if (options_.work) call->work = [work = options_.work, i] { work(i); };
+  call->access = options_.bytes;
   std::vector<BlockId> written;  // by output
   for (std::size_t k = 0; k < op.births.size(); ++k) {
     const Bytes bytes = bytes_of(op.births[k], half);
@@ -212,6 +234,7 @@ void ProgramRunner::one_more() {
     auto call = std::make_shared<Call>();
     call->salt = ++calls_;
     call->wrong = wrong_;
+    call->access = options_.bytes;
     call->inputs.push_back(
         {live.handle, hash_of(live.content.data(), live.content.size()), live.content.size()});
     call->outputs.push_back({live.handle, live.content.size(), true});
@@ -232,7 +255,9 @@ void ProgramRunner::finish() {
     for (Live& live : instances) {
       try {
         const Pin pin = device_.pin(live.handle, PinFor::reading);
-        if (std::memcmp(pin.data(), live.content.data(), live.content.size()) != 0) ++*wrong_;
+        Content content(live.content.size());
+        options_.bytes.load(content.data(), pin.data(), content.size());
+        if (content != live.content) ++*wrong_;
       } catch (const std::exception& error) {
         failed(error);
       }

@@ -12,10 +12,16 @@
 
 namespace ebb::testing {
 
+// How bytes of the device are read and written by a test.
+struct ByteAccess {
+  std::function<void(std::byte* to, const std::byte* device, std::size_t bytes)> load = {};
+  std::function<void(std::byte* device, const std::byte* from, std::size_t bytes)> store = {};
+};
+
 struct RunnerOptions {
-  Bytes unit = 512;                        // device bytes per byte of the program
-  bool births_outside = false;             // every third birth is malloc'd before its op
-  std::function<void(OpIndex)> work = {};  // what an op does beside its bytes
+  Bytes unit = 512;             // device bytes per byte of the program
+  bool births_outside = false;  // every third birth is malloc'd before its op
+  ByteAccess bytes = {};        // nothing: device memory is ordinary memory
 };
 
 // What one iteration does differently.
@@ -28,10 +34,11 @@ struct Variation {
 
 class ProgramRunner {
  public:
-  // Mallocs and fills what lives before the first iteration.
   ProgramRunner(Device& device, const Program& program, const RunnerOptions& options = {});
   ~ProgramRunner();
 
+  // Mallocs and fills what lives before the first iteration; that does it too if nobody did.
+  void start();
   void iterate(const Variation& variation = {});
   // Reads and frees all that is left.
   void finish();
@@ -63,6 +70,7 @@ class ProgramRunner {
   std::vector<std::vector<Live>> live_;  // by block; a wrapping one may have two
   std::shared_ptr<int> wrong_ = std::make_shared<int>(0);
   std::uint64_t calls_ = 0;
+  bool started_ = false;
   int failures_ = 0;
   std::string last_failure_;
 };

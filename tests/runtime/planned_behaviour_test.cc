@@ -1,0 +1,202 @@
+// What planned mode does, behaviour by behaviour, on a chain of layers: forward, backward, update.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "backend/null/null_backend.h"
+#include "runtime/program_runner.h"
+
+namespace ebb::testing {
+namespace {
+
+constexpr int kLayers = 6;
+
+// op i < L:  act[i] from act[i-1] and weight[i];  op 2L-1-i: reads act[i-1], weight[i] and changes it.
+Program chain(int layers = kLayers, Bytes bytes = 8) {
+  std::vector<Block> blocks;
+  std::vector<Op> ops(static_cast<std::size_t>(2 * layers));
+  for (int i = 0; i < layers; ++i) blocks.push_back({.bytes = 2, .lifetime = Lifetime::persistent});
+  for (int i = 0; i < layers; ++i)
+    blocks.push_back({.bytes = bytes, .birth = i, .death = std::min(2 * layers - 1, 2 * layers - 1 - i)});
+  for (int i = 0; i < layers; ++i) {
+    const BlockId weight = i, act = layers + i;
+    Op& forward = ops[static_cast<std::size_t>(i)];
+    Op& backward = ops[static_cast<std::size_t>(2 * layers - 1 - i)];
+    forward = {.name = "forward" + std::to_string(i), .duration = 1000};
+    forward.accesses = {{.block = weight, .reads = true}, {.block = act, .writes = true}};
+    if (i > 0) forward.accesses.push_back({.block = act - 1, .reads = true});
+    backward = {.name = "backward" + std::to_string(i), .duration = 2000};
+    backward.accesses = {{.block = act, .reads = true}, {.block = weight, .reads = true, .writes = true}};
+  }
+  return Program::build({.name = "chain"}, std::move(ops), std::move(blocks));
+}
+
+class PlannedChain : public ::testing::Test {
+ protected:
+  DeviceOptions options(Bytes limit) {
+    return {.limit = limit, .mode = Mode::planned, .smallest_managed = 512, .host_slab = 64 * kKiB};
+  }
+  Program program = chain();
+  NullBackend backend;
+};
+
+TEST_F(PlannedChain, WithRoomNothingMovesAndThePlanIsFollowed) {
+  Device device(backend, options(100 * kKiB));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  runner.iterate();
+  const Bytes out = device.statistics().bytes_out;
+  for (int i = 0; i < 10; ++i) runner.iterate();
+  EXPECT_EQ(device.statistics().bytes_out, out);
+  EXPECT_EQ(device.status().planner, "keep");
+  EXPECT_EQ(device.status().deviations, 0);
+  EXPECT_GE(device.status().planned_iterations, 10);
+  EXPECT_EQ(device.status().ops_per_iteration, 2 * kLayers);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, UnderALimitCopiesAreThePlansAndNothingIsLeftOut) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  for (int i = 0; i < 10; ++i) runner.iterate();
+  const auto iterations = device.iterations();
+  ASSERT_GE(iterations.size(), 5u);
+  const IterationStatistics& last = iterations.back();
+  EXPECT_EQ(last.mode, Mode::planned);
+  EXPECT_EQ(last.left_out, 0);
+  EXPECT_EQ(last.deviations, 0);
+  EXPECT_GT(last.bytes_in, 0);
+  EXPECT_LE(last.peak_arena, 40 * 512);
+  EXPECT_EQ(last.bytes_in, iterations[iterations.size() - 2].bytes_in);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, AnUnknownOpRunsInPlaceAndThePlanGoesOn) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  runner.iterate({.one_more_after = 3});
+  EXPECT_EQ(device.status().mode, Mode::planned);
+  EXPECT_EQ(device.status().deviations, 1);
+  runner.iterate();
+  runner.iterate();
+  EXPECT_EQ(device.iterations().back().deviations, 0);
+  EXPECT_EQ(device.status().fallbacks, 0);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, AnOpLeftOutIsJumpedOver) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  runner.iterate({.leave_out = 2 * kLayers - 3});
+  EXPECT_EQ(device.status().mode, Mode::planned);
+  EXPECT_EQ(device.status().deviations, 1);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, AnotherIterationIsPlannedAndTheFirstComesBackFromTheCache) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner first(device, program);
+  ASSERT_TRUE(run_until_planned(first, device, 50));
+  const std::string fingerprint = device.status().fingerprint;
+  first.finish();
+  const Program shorter = chain(4, 9);
+  ProgramRunner second(device, shorter);
+  for (int i = 0; i < 400 && device.status().fingerprint == fingerprint; ++i)
+    run_until_planned(second, device, 2);
+  ASSERT_TRUE(run_until_planned(second, device, 100));
+  EXPECT_NE(device.status().fingerprint, fingerprint);
+  EXPECT_GE(device.status().fallbacks, 1);
+  second.finish();
+  const std::int64_t made = device.status().plans_made;
+  ProgramRunner third(device, program);
+  for (int i = 0; i < 400 && device.status().fingerprint != fingerprint; ++i)
+    run_until_planned(third, device, 2);
+  ASSERT_TRUE(run_until_planned(third, device, 100));
+  EXPECT_EQ(device.status().fingerprint, fingerprint);
+  EXPECT_EQ(device.status().plans_made, made);
+  EXPECT_GE(device.status().plans_reused, 1);
+  EXPECT_EQ(first.wrong_reads() + second.wrong_reads() + third.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, ComparesThePredictedTimelineWithTheMeasured) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  for (int i = 0; i < 4; ++i) runner.iterate();
+  const std::optional<StepComparison> step = device.comparison();
+  ASSERT_TRUE(step);
+  const auto ops = [](const Timeline& timeline) {
+    return std::count_if(timeline.spans.begin(), timeline.spans.end(),
+                         [](const Span& span) { return span.lane == Lane::compute && !span.replay; });
+  };
+  EXPECT_EQ(ops(step->predicted), 2 * kLayers);
+  EXPECT_EQ(ops(step->measured), 2 * kLayers);
+  EXPECT_GT(step->predicted_step, 0);
+  EXPECT_GT(step->measured_step, 0);
+}
+
+TEST_F(PlannedChain, APlannerThatDoesNotExistIsAnError) {
+  DeviceOptions wrong = options(40 * 512);
+  wrong.planner = "nobody";
+  EXPECT_THROW(Device(backend, wrong), std::exception);
+}
+
+TEST_F(PlannedChain, SaysWhyThereIsNoPlan) {
+  DeviceOptions narrow = options(40 * 512);
+  narrow.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+    PlanningResult result;
+    result.infeasible.emplace();
+    result.infeasible->obstacle = Obstacle::too_large;
+    result.infeasible->op = 0;
+    result.infeasible->needed = problem.limit + 1;
+    return result;
+  };
+  Device device(backend, narrow);
+  ProgramRunner runner(device, program);
+  EXPECT_FALSE(run_until_planned(runner, device, 50));
+  EXPECT_FALSE(device.status().refusal.empty());
+  EXPECT_EQ(device.status().mode, Mode::reactive);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+std::int64_t resident_pages() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t size = 0, resident = 0;
+  file >> size >> resident;
+  return resident;
+}
+
+// EBB_SOAK=1: 100,000 iterations.
+TEST_F(PlannedChain, DoesNotGrowOverManyIterations) {
+  DeviceOptions small = options(40 * 512);
+  small.trace_events = 2000;
+  small.recipe_steps = 200;
+  small.allow_recompute = true;
+  Device device(backend, small);
+  const Program little = chain(3, 12);
+  ProgramRunner runner(device, little);
+  const int iterations = std::getenv("EBB_SOAK") ? 100'000 : 3'000;
+  for (int i = 0; i < iterations / 10; ++i) runner.iterate();
+  const DeviceStatistics before = device.statistics();
+  const std::int64_t pages = resident_pages();
+  for (int i = 0; i < iterations; ++i) runner.iterate();
+  const DeviceStatistics after = device.statistics();
+  EXPECT_EQ(after.blocks, before.blocks);
+  EXPECT_EQ(after.host_reserved, before.host_reserved);
+  EXPECT_LE(after.recorded_steps, 201);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+  EXPECT_GT(device.status().planned_iterations, iterations / 2);
+#ifndef __SANITIZE_ADDRESS__
+#ifndef __SANITIZE_THREAD__
+  EXPECT_LE(resident_pages(), pages + 1024) << "4 MiB more than after a tenth of it";
+#endif
+#endif
+  std::printf("%d iterations, %lld KiB more\n", iterations,
+              static_cast<long long>((resident_pages() - pages) * 4));
+}
+
+}  // namespace
+}  // namespace ebb::testing
