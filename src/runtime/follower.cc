@@ -65,7 +65,8 @@ void Follower::settle() {
     const BlockId id = tracker_.block_of(*block);
     const Bytes home = id < 0 ? kAnywhere : plan_->offsets.at_boundary[static_cast<std::size_t>(id)];
     const bool in_the_way = offset < plan_->offsets.footprint;
-    if (block->pins == 0 && (home == kAnywhere ? in_the_way : offset != home)) misplaced.push_back(block);
+    if (parts_.pager.may_leave(*block) && (home == kAnywhere ? in_the_way : offset != home))
+      misplaced.push_back(block);
   }
   for (PagedBlock* block : misplaced) try {
       if (!parts_.pager.send_out(*block)) ++left_out_;

@@ -104,6 +104,8 @@ class Pager {
   void op_began() { ++now_; }
   void touch(PagedBlock& block) { block.last_use = now_; }
 
+  // Neither pinned nor at rest.
+  bool may_leave(const PagedBlock& block) const { return block.pins == 0 && !rests(block); }
   std::int64_t now() const { return now_; }  // in ops
   Bytes take_arena_peak() { return arena_.take_peak(); }
   // Resident blocks by offset.

@@ -55,7 +55,7 @@ bool Pager::send_away(Bytes begin, Bytes end) {
     if (it == residents_.begin()) return true;
     PagedBlock& block = *std::prev(it)->second;
     if (block.at.region.end() <= begin) return true;
-    if (block.pins > 0 || !evict(block)) return false;
+    if (!may_leave(block) || !evict(block)) return false;
     ++statistics_.displaced;
   }
 }
