@@ -106,7 +106,8 @@ std::string run_planned_case(const PlannedCase& one, PlannedSum& sum) {
                         .allow_recompute = random.chance(70),
                         .smallest_managed = random.between<Bytes>(1, 2048),
                         .host_slab = std::min(64 * kKiB, one.host_limit > 0 ? one.host_limit : 64 * kKiB),
-                        .planner = one.planner};
+                        .planner = one.planner,
+                        .planning_seconds = 0.2};
   if (one.planner.empty()) options.plan = random_plan_function(one.seed);
   Device device(*backend, options);
   ProgramRunner runner(device, program,
