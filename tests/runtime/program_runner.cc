@@ -29,6 +29,7 @@ struct ProgramRunner::Call {
   std::vector<Handle> births = {};
   std::shared_ptr<int> wrong = {};
   ByteAccess access = {};
+  std::function<void()> work = {};
 
   std::uint64_t basis() const {
     std::uint64_t basis = salt;
@@ -65,6 +66,7 @@ struct ProgramRunner::Call {
       ++reinterpret_cast<unsigned char&>(first[0]);
       access.store(context.data(handle), first.data(), 1);
     }
+    if (work) work();
   }
   Content load(ExecContext& context, Handle handle, std::size_t bytes) const {
     Content content(bytes);
@@ -143,6 +145,7 @@ void ProgramRunner::run(OpIndex i, bool half) {
   call->wrong = wrong_;
   call->workspace = op.workspace * options_.unit;
   call->access = options_.bytes;
+  if (options_.work) call->work = [work = options_.work, i] { work(i); };
   std::vector<BlockId> written;  // by output
   for (std::size_t k = 0; k < op.births.size(); ++k) {
     const Bytes bytes = bytes_of(op.births[k], half);

@@ -19,9 +19,10 @@ struct ByteAccess {
 };
 
 struct RunnerOptions {
-  Bytes unit = 512;             // device bytes per byte of the program
-  bool births_outside = false;  // every third birth is malloc'd before its op
-  ByteAccess bytes = {};        // nothing: device memory is ordinary memory
+  Bytes unit = 512;                        // device bytes per byte of the program
+  bool births_outside = false;             // every third birth is malloc'd before its op
+  std::function<void(OpIndex)> work = {};  // what an op does beside its bytes
+  ByteAccess bytes = {};                   // nothing: device memory is ordinary memory
 };
 
 // What one iteration does differently.

@@ -1,0 +1,77 @@
+// A step as predicted and as followed, in virtual time.
+#include <gtest/gtest.h>
+
+#include "runtime/program_runner.h"
+#include "runtime/virtual_backend.h"
+
+namespace ebb::testing {
+namespace {
+
+constexpr Bytes kUnit = 512;
+
+Program chain(int layers) {
+  std::vector<Block> blocks;
+  std::vector<Op> ops(static_cast<std::size_t>(2 * layers));
+  for (int i = 0; i < layers; ++i) blocks.push_back({.bytes = 4, .lifetime = Lifetime::persistent});
+  for (int i = 0; i < layers; ++i) blocks.push_back({.bytes = 64, .birth = i, .death = 2 * layers - 1 - i});
+  for (int i = 0; i < layers; ++i) {
+    const BlockId weight = i, act = layers + i;
+    Op& forward = ops[static_cast<std::size_t>(i)];
+    Op& backward = ops[static_cast<std::size_t>(2 * layers - 1 - i)];
+    forward = {.name = "forward" + std::to_string(i), .duration = 1'000'000 + 37'000 * (i % 5)};
+    forward.accesses = {{.block = weight, .reads = true}, {.block = act, .writes = true}};
+    if (i > 0) forward.accesses.push_back({.block = act - 1, .reads = true});
+    backward = {.name = "backward" + std::to_string(i), .duration = 2'000'000 + 53'000 * (i % 7)};
+    backward.accesses = {{.block = act, .reads = true}, {.block = weight, .reads = true, .writes = true}};
+  }
+  return Program::build({.name = "chain"}, std::move(ops), std::move(blocks));
+}
+
+class Prediction : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
+  const Program program = chain(12);
+  const Machine machine{.name = "virtual",
+                        .bandwidth_out = 25'000'000,
+                        .bandwidth_in = 30'000'000,
+                        .latency_out = 5'000,
+                        .latency_in = 5'000};
+  int planned = 0;
+  for (const int percent : {120, 80, 65, 50}) {
+    VirtualBackend backend(machine);
+    Device device(backend, {.limit = program.peak_demand() * kUnit * percent / 100,
+                            .mode = Mode::planned,
+                            .allow_recompute = true,
+                            .smallest_managed = 1,
+                            .host_slab = 256 * kKiB,
+                            .planner = GetParam(),
+                            .machine = machine,
+                            .planning_seconds = 0.3});
+    ProgramRunner runner(device, program,
+                         {.unit = kUnit, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
+    if (!run_until_planned(runner, device, 60)) continue;  // the planner has none for this limit
+    ++planned;
+    for (int i = 0; i < 6; ++i) runner.iterate();
+    const IterationStatistics last = device.iterations().back();
+    const auto predicted = static_cast<double>(device.status().predicted_step);
+    const auto measured = static_cast<double>(last.step_time);
+    std::printf("%s at %d %%: predicted %.3f ms, followed %.3f ms (%+.2f %%), left out %lld, replays %lld\n",
+                GetParam().c_str(), percent, predicted * 1e-6, measured * 1e-6,
+                100 * (measured / predicted - 1), static_cast<long long>(last.left_out),
+                static_cast<long long>(last.replays));
+    EXPECT_NEAR(measured / predicted, 1, 0.05);
+    EXPECT_EQ(runner.wrong_reads(), 0);
+  }
+  EXPECT_GT(planned, 0);
+}
+
+std::vector<std::string> planner_names() {
+  std::vector<std::string> names;
+  for (const Planner& planner : planners()) names.emplace_back(planner.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Planners, Prediction, ::testing::ValuesIn(planner_names()));
+
+}  // namespace
+}  // namespace ebb::testing
