@@ -73,7 +73,7 @@ PartLayout pack_around_core(double share, Units goal, const Instance& part, Part
   const std::vector<Units> load = load_of(part);
   const auto peak = static_cast<double>(*std::max_element(load.begin(), load.end()));
   const Instance core = core_of(part, static_cast<Units>(share * peak));
-  if (core.items.size() > kLargestSearch) return start;
+  if (core.items.size() > kLargestCore) return start;
   const std::vector<Units> fixed = pack_core(core, part.items.size(), goal, seed, budget);
   if (fixed.empty()) return start;
   for (const Fit fit : kFits) {

@@ -15,7 +15,9 @@
 
 namespace ebb::layout {
 
-inline constexpr std::size_t kLargestSearch = 2'000;  // items; more are not searched exactly
+// Items; more are not searched exactly. A core's pieces are searched briefly, so that it may be larger.
+inline constexpr std::size_t kLargestSearch = 2'000;
+inline constexpr std::size_t kLargestCore = 10'000;
 
 // Lowers the height of `start` to the goal by one core: the sections with at least this share of the peak
 // load. Gives `start` back if the core is too large or too hard, or the rest does not fit around it.
