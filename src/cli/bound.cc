@@ -9,6 +9,7 @@
 #include "cli/json.h"
 #include "cli/limit.h"
 #include "cli/machine_options.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/trace_options.h"
 #include "machine/units.h"
@@ -83,6 +84,7 @@ Answer run(const Options& options) {
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
   const Bytes limit = parse_limit(options.limit, program);
+  const WaitingLine waiting(fmt::format("bounds of {} ops", program.op_count()));
   const Result result{program, machine, limit,
                       bounds(program, gaps, machine, limit,
                              {.workspace = !options.no_workspace,

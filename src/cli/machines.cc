@@ -4,16 +4,23 @@
 
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/measure.h"
+#include "cli/output_file.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "machine/machine_file.h"
 #include "machine/presets.h"
 #include "machine/units.h"
+#include "trace/write_file.h"
 
 namespace ebb::cli {
 namespace {
 
 struct Options {
   std::string name;
+  bool measure = false;
+  std::string backend = "any";
+  std::string output;
   bool json = false;
 };
 
@@ -57,13 +64,27 @@ std::string describe(const Machine& machine) {
             machine.memory_gb_per_s == 0 ? "unknown" : fmt::format("{:g}", machine.memory_gb_per_s));
   facts.add("device_bytes", machine.device_bytes == 0 ? "unknown" : format_bytes(machine.device_bytes));
   facts.add("host_bytes", machine.host_bytes == 0 ? "no limit" : format_bytes(machine.host_bytes));
+  facts.add("pinning", machine.pin_seconds_per_gib == 0
+                           ? "unknown"
+                           : fmt::format("{:.3f} s per GiB", machine.pin_seconds_per_gib));
   return facts.text();
 }
 
+std::string as_answer(const Options& options, const Machine& machine) {
+  return options.json ? print(Json::parse(to_json(machine))) : describe(machine);
+}
+
 Answer run(const Options& options) {
+  require_writable(options.output);
+  if (options.measure) {
+    const WaitingLine waiting("measuring");
+    const Machine machine = measure_machine(options.backend);
+    if (!options.output.empty()) write_file_atomically(options.output, to_json(machine));
+    return {.text = as_answer(options, machine)};
+  }
   if (!options.name.empty()) {
     const Machine machine = load_machine(options.name);
-    return {.text = options.json ? print(Json::parse(to_json(machine))) : describe(machine)};
+    return {.text = as_answer(options, machine)};
   }
   if (!options.json) return {.text = list()};
   Json all = Json::array();
@@ -75,12 +96,31 @@ Answer run(const Options& options) {
 
 Command add_machines(CLI::App& tool) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = tool.add_subcommand("machines", "List the machines Ebb knows, or show one");
-  command->add_option("NAME", options->name, "Show this machine, or the one in this JSON file")
-      ->type_name("NAME|FILE");
+  CLI::App* command =
+      tool.add_subcommand("machines", "List the machines Ebb knows, show one, or measure this one");
+  CLI::Option* name =
+      command->add_option("NAME", options->name, "Show this machine, or the one in this JSON file")
+          ->type_name("NAME|FILE");
+  CLI::Option* measure =
+      command
+          ->add_flag("--measure", options->measure,
+                     "Measure this machine's links: bandwidths, latencies, slow-down of compute, pinning")
+          ->excludes(name);
+  command
+      ->add_option("--backend", options->backend,
+                   "What to measure: cuda, host, or any: CUDA if there is a GPU")
+      ->check(CLI::IsMember({"any", "cuda", "host"}))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->needs(measure);
+  command->add_option("-o,--output", options->output, "Write what was measured as a machine file")
+      ->type_name("FILE")
+      ->needs(measure);
   command->add_flag("--json", options->json,
                     "JSON instead of a table; what it prints for one machine is a machine file");
-  command->footer("Example: ebb machines h200");
+  command->footer(
+      "Example: ebb machines h200\n"
+      "         ebb machines --measure -o here.json, then ebb plan … --machine here.json");
   return {command, [options] { return run(*options); }};
 }
 

@@ -8,6 +8,7 @@
 #include "cli/output_file.h"
 #include "cli/packers.h"
 #include "cli/plan_result.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/trace_options.h"
 #include "layout/csv.h"
@@ -35,6 +36,7 @@ struct Options {
   std::uint64_t seed = 0;
   std::string output;
   std::string svg;
+  bool minimize = false;
   bool compare = false;
   bool json = false;
 };
@@ -56,7 +58,12 @@ Problem planned_problem(const Program& program, const Options& options) {
     throw InputError(fmt::format("{}: {}", options.plan, judged.infeasible->sentence(program)));
   if (judged.schedule.commands.empty())
     throw InputError(fmt::format("{}: the plan has no steady order to lay out", options.plan));
-  return layout::arena_problem(program, gaps, judged.lowered, judged.schedule).problem;
+  const layout::ArenaProblem arena = layout::arena_problem(program, gaps, judged.lowered, judged.schedule);
+  if (arena.meets_itself)
+    throw InputError(fmt::format(
+        "{}: a block is made again while its last copy still runs, so that it has no single place",
+        options.plan));
+  return arena.problem;
 }
 
 Problem load_problem(const Options& options) {
@@ -78,6 +85,7 @@ PackOptions pack_options(const Options& options) {
 }
 
 Packed pack(const Packer& packer, const Problem& problem, const PackOptions& options) {
+  const WaitingLine waiting(fmt::format("{}: {} buffers", packer.name, problem.buffers.size()));
   const auto start = std::chrono::steady_clock::now();
   Packed packed{packer, pack_checked(packer, problem, options)};
   packed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -166,9 +174,13 @@ Command add_pack(CLI::App& tool) {
       ->required()
       ->type_name("FILE");
   command->add_option("--plan", options->plan, "Pack the step as this plan runs it")->type_name("FILE");
+  CLI::Option* capacity =
+      command->add_option("--capacity", options->capacity, "Does it fit? Any layout up to this will do")
+          ->type_name("SIZE");
   command
-      ->add_option("--capacity", options->capacity, "Any layout up to this will do; without it: the smallest")
-      ->type_name("SIZE");
+      ->add_flag("--minimize", options->minimize,
+                 "The smallest layout that can be found: what happens without --capacity")
+      ->excludes(capacity);
   command->add_option("-a,--algorithm", options->algorithm, "pack, or one that --compare lists")
       ->type_name("NAME")
       ->capture_default_str();
@@ -188,6 +200,7 @@ Command add_pack(CLI::App& tool) {
   add_trace_rules(*command, options->trace);
   command->add_flag("--json", options->json, "JSON instead of a table; bytes");
   command->footer(
+      "A search that does not reach the load goes on for a few seconds; --deadline shortens it\n"
       "Exit code 1: no layout within the capacity was found; no file is written\n"
       "Example: ebb pack data/resnet50.json.gz --compare --svg resnet50.svg");
   return {command, [options] { return run(*options); }};

@@ -30,7 +30,7 @@ struct Field {
 };
 
 // For stretches, the index into compute_stretch. Nanoseconds and Bytes are the same type.
-constexpr std::array<Field, 16> kFields = {
+constexpr std::array<Field, 17> kFields = {
     {{"name", Kind::text, &Machine::name},
      {"source", Kind::text, &Machine::source},
      {"compute_scale", Kind::factor, &Machine::compute_scale},
@@ -46,7 +46,8 @@ constexpr std::array<Field, 16> kFields = {
      {"stretch_in", Kind::stretch, 2},
      {"stretch_both", Kind::stretch, 3},
      {"device_bytes", Kind::bytes, &Machine::device_bytes},
-     {"host_bytes", Kind::bytes, &Machine::host_bytes}}};
+     {"host_bytes", Kind::bytes, &Machine::host_bytes},
+     {"pin_seconds_per_gib", Kind::number, &Machine::pin_seconds_per_gib}}};
 constexpr std::string_view kOpScale = "op_scale";
 constexpr double kMillion = 1e6;
 

@@ -119,6 +119,8 @@ TEST_F(BadInput, AnUnknownPlannerOrMachineIsAnsweredWithThoseThereAre) {
   expect_complaint({"plan", bundled("unet"), "-l", "50%", "-m", "abacus"}, 2, {"'abacus'", "h200"});
   expect_complaint({"compare", bundled("unet"), "-m", "h200,abacus"}, 2, {"'abacus'", "h200"});
   expect_complaint({"machines", "abacus"}, 2, {"'abacus'", "h200"});
+  expect_complaint({"machines", "h200", "--measure"}, 2, {"--measure"});
+  expect_complaint({"machines", "--measure", "--backend", "abacus"}, 2, {"--backend"});
 }
 
 TEST_F(BadInput, AMachineFileOrFieldThatCannotBe) {
@@ -142,6 +144,27 @@ TEST_F(BadInput, ACsvOrAlgorithmThatPackCannotUse) {
   expect_complaint({"pack", bundled("unet"), "-a", "magic"}, 2, {"'magic'", "smartpool-best"});
   expect_complaint({"pack", bundled("unet"), "-a", "torch", "-o", folder.path("out.csv")}, 2,
                    {"torch", "offsets"});
+}
+
+TEST_F(BadInput, APackingProblemThatIsNone) {
+  const std::string header = "id,lower,upper,size\n";
+  const std::string half = std::to_string(std::int64_t{1} << 62);
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"", "no buffers"},
+      {header, "no buffers"},
+      {header + "1,0,2,0\n", "size"},
+      {header + "1,2,2,8\n", "lifetime"},
+      {header + "1,3,2,8\n", "lifetime"},
+      {header + "7,0,2,8\n7,1,3,8\n", "7"},
+      {header + "1,0,2," + half + "\n2,5,6," + half + "\n", "overflow"},
+      {header + "1,0,2,99999999999999999999\n", "p.csv:2"}};
+  for (const auto& [contents, part] : bad)
+    expect_complaint({"pack", folder.file("p.csv", contents), "-o", folder.path("out.csv")}, 2,
+                     {"p.csv", part});
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"p.csv"}));
+  const std::string good = folder.file("good.csv", header + "1,0,2,8\n");
+  expect_complaint({"pack", good, "--capacity", "8", "--minimize"}, 2, {"--minimize"});
+  expect_complaint({"pack", good, "--capacity", "much"}, 2, {"'much'"});
 }
 
 TEST_F(BadInput, ALimitThatIsNone) {

@@ -210,6 +210,18 @@ TEST(Machines, PrintsWhatAMachineFileHolds) {
   EXPECT_EQ(run_ebb({"machines", "--json"}).json().size(), 6u);
 }
 
+TEST(Machines, MeasuresThisOneAsAMachineFileThatPlansCanUse) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("here.json");
+  const Outcome outcome = run_ebb({"machines", "--measure", "--backend", "host", "-o", file, "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.json()["name"], "measured-host");
+  for (const char* field : {"bandwidth_out", "bandwidth_in", "bandwidth_both", "pin_seconds_per_gib"})
+    EXPECT_GT(outcome.json()[field].get<double>(), 0) << field;
+  EXPECT_EQ(run_ebb({"machines", file, "--json"}).out, outcome.out);
+  EXPECT_EQ(run_ebb({"bound", bundled("unet"), "--limit", "90%", "--machine", file}).code, 0);
+}
+
 TEST(Pack, PacksAStepAndComparesWithOthers) {
   const TemporaryFolder folder;
   const Outcome outcome = run_ebb({"pack", bundled("unet"), "--compare", "--json", "-o",
@@ -227,6 +239,7 @@ TEST(Pack, AnswersThatACapacityBelowTheLoadCannotBe) {
   const TemporaryFolder folder;
   const std::string csv = folder.file("two.csv", "id,lower,upper,size\n1,0,2,10\n2,1,3,10\n");
   EXPECT_EQ(run_ebb({"pack", csv, "--capacity", "20"}).code, 0);
+  EXPECT_EQ(run_ebb({"pack", csv, "--minimize", "--json"}).json()["layouts"][0]["footprint_bytes"], 20);
   const Outcome outcome = run_ebb({"pack", csv, "--capacity", "19", "-o", folder.path("offsets.csv")});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.err, "ebb: pack found no layout within 19 bytes: there is none; the load is 20 bytes\n");
