@@ -1,0 +1,18 @@
+# What find_package(ebb) reads where Ebb is installed.
+include(CMakeFindDependencyMacro)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+find_dependency(ZLIB)
+find_dependency(Threads)
+find_dependency(PkgConfig)
+pkg_check_modules(ZSTD REQUIRED QUIET IMPORTED_TARGET libzstd)
+pkg_check_modules(clp REQUIRED QUIET IMPORTED_TARGET clp)
+# These only where Ebb was built with them.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/ebb-targets.cmake ebb_links REGEX "INTERFACE_LINK_LIBRARIES")
+foreach(package Eigen3 TBB CUDA)
+  if(ebb_links MATCHES "${package}::")
+    string(REPLACE CUDA CUDAToolkit package ${package})
+    find_dependency(${package})
+  endif()
+endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/ebb-targets.cmake)
