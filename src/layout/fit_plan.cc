@@ -13,6 +13,7 @@ namespace ebb::layout {
 namespace {
 
 constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to fit
+constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done
 constexpr int kMostPlans = 40;
 constexpr Bytes kCut = 200;  // a 200th of the limit is taken off each time
 
@@ -56,7 +57,10 @@ class Fitter {
   bool try_all(const Plan& plan, Bytes limit) {
     std::optional<Run> given = simulate(plan, limit);
     if (!given) return false;
-    if (pack_schedule(*given)) return true;
+    // Without copies there is nothing to retime: all is up to the packer.
+    const bool moves = !given->lowered.swaps.empty();
+    if (pack_schedule(*given, moves ? kQuickLook : kPersistence * options_.budget)) return true;
+    if (!moves) return false;
     if (pack_by_position(given->lowered, Retiming::by_address)) return true;
     Plan retimed = given->lowered.plan;
     leave_at_once(retimed);
@@ -88,11 +92,11 @@ class Fitter {
     return layout;
   }
 
-  bool pack_schedule(Run& run) {
+  bool pack_schedule(Run& run, std::int64_t budget) {
     if (run.schedule.commands.empty()) return false;
     ArenaProblem arena = arena_problem(problem_.program, problem_.gaps, run.lowered, run.schedule);
     if (arena.meets_itself) return false;
-    Layout layout = pack_within(arena.problem, kQuickLook);
+    Layout layout = pack_within(arena.problem, budget);
     return layout.fits && accept(std::move(run), std::move(arena), std::move(layout), Retiming::none);
   }
 
