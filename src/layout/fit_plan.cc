@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to fit
 constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done
+constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
 constexpr Bytes kCut = 200;  // a 200th of the limit is taken off each time
 
@@ -61,20 +62,21 @@ class Fitter {
     const bool moves = !given->lowered.swaps.empty();
     if (pack_schedule(*given, moves ? kQuickLook : kPersistence * options_.budget)) return true;
     if (!moves) return false;
+    fast_enough_ = given->step.step_time + given->step.step_time / kTolerance;
     if (pack_by_position(given->lowered, Retiming::by_address)) return true;
     Plan retimed = given->lowered.plan;
     leave_at_once(retimed);
     const std::optional<Run> early = simulate(retimed, limit);
-    if (!early) return false;
+    if (!early) return result_.fits;
     for (const Retiming retiming : {Retiming::out_at_once, Retiming::half_as_early, Retiming::when_needed}) {
-      if (is_late()) return false;
+      if (is_late()) break;
       Plan later = early->lowered.plan;
       return_later(*early, retiming, later);
       LoweredPlan lowered;
       if (lowerer_.lower(later, limit, lowered)) continue;
       if (pack_by_position(lowered, retiming)) return true;
     }
-    return false;
+    return result_.fits;
   }
 
   std::optional<Run> simulate(const Plan& plan, Bytes limit) {
@@ -88,7 +90,7 @@ class Fitter {
   Layout pack_within(const Problem& problem, std::int64_t budget) {
     ++result_.attempts;
     Layout layout = pack(problem, {.alignment = options_.alignment, .capacity = capacity_, .budget = budget});
-    result_.load = layout.load + problem_.program.info().unmanaged;
+    if (!result_.fits) result_.load = layout.load + problem_.program.info().unmanaged;
     return layout;
   }
 
@@ -124,28 +126,32 @@ class Fitter {
     return timed_layout && accept(std::move(run), std::move(timed), std::move(*timed_layout), retiming);
   }
 
-  // The last word is that of the two validators, which know nothing of how this was made.
+  // The last word is that of the two validators, which know nothing of how this was made. Keeps the fastest;
+  // true if it is fast enough.
   bool accept(Run run, ArenaProblem arena, Layout layout, Retiming retiming) {
     const PackOptions limits{.alignment = options_.alignment, .capacity = capacity_};
     if (arena.meets_itself || !validate(arena.problem, layout, limits).empty()) return false;
     if (!ebb::validate(problem_.program, problem_.gaps, run.lowered, run.schedule, problem_.limit).empty())
       return false;
+    AddressWaits waits = address_waits(arena, layout);
+    const Nanoseconds time = replay(problem_.program, problem_.gaps, problem_.machine, run.lowered,
+                                    run.schedule, {.waits = &waits});
+    if (result_.fits && result_.step_time <= time) return false;
     const Bytes unmanaged = problem_.program.info().unmanaged;
     result_.fits = true;
     result_.retiming = retiming;
     result_.planned_for = planned_for_;
     result_.footprint = layout.footprint + unmanaged;
     result_.load = layout.load + unmanaged;
-    result_.waits = address_waits(arena, layout);
-    result_.step_time = replay(problem_.program, problem_.gaps, problem_.machine, run.lowered, run.schedule,
-                               {.waits = &result_.waits});
+    result_.waits = std::move(waits);
+    result_.step_time = time;
     result_.lowered = std::move(run.lowered);
     result_.step = std::move(run.step);
     result_.timeline = std::move(run.timeline);
     result_.schedule = std::move(run.schedule);
     result_.arena = std::move(arena);
     result_.layout = std::move(layout);
-    return true;
+    return retiming == Retiming::none || time <= fast_enough_;
   }
 
   static void leave_at_once(Plan& plan) {
@@ -193,6 +199,7 @@ class Fitter {
   Simulator simulator_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   Bytes planned_for_ = 0;
+  Nanoseconds fast_enough_ = 0;  // a retimed plan that takes no longer ends the search
   FittedPlan result_;
 };
 

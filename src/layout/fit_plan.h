@@ -2,7 +2,8 @@
 // that the whole arena, fragmentation included, stays within the limit. See docs/notes/packing.md.
 //
 // First the plan is packed as it is; then its copies are retimed, out earlier and in later, until what is
-// resident leaves room to pack with; then it is made again for less. Deterministic but for the deadline.
+// resident leaves room to pack with and the step takes no longer than planned, or else the fastest is taken;
+// then it is made again for less. Deterministic but for the deadline.
 #pragma once
 
 #include <functional>
