@@ -213,6 +213,10 @@ Bytes smallest_limit() {
   return steward->smallest_limit();
 }
 
+struct SurfacedScope {
+  std::optional<Surfaced> inside;
+};
+
 // Around a fork: nothing is under way and nothing is dropped, so that the child can read all of it.
 
 void before_fork() {
@@ -276,6 +280,11 @@ PYBIND11_MODULE(_native, m) {
         const py::gil_scoped_release release;
         pin.release();
       });
+  py::class_<SurfacedScope>(m, "Surfaced",
+                            "Ops called inside a __torch_dispatch__ are seen while it is open.")
+      .def(py::init<>())
+      .def("__enter__", [](SurfacedScope& scope) { scope.inside.emplace(); })
+      .def("__exit__", [](SurfacedScope& scope, const py::args&) { scope.inside.reset(); });
   m.def("start", &start, py::arg("limit"), py::kw_only(), py::arg("device") = "cpu",
         py::arg("mode") = "reactive", py::arg("host_limit") = 0, py::arg("recompute") = false,
         py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false, release_gil());

@@ -16,10 +16,10 @@ namespace {
 using Stack = torch::jit::Stack;
 using Lock = std::unique_lock<std::recursive_mutex>;
 
-// Nothing of it is ours to look at: a mode or subclass of Python's, or no memory at all.
-bool is_out_of_sight(c10::DispatchKeySet keys) {
-  return keys.has(c10::DispatchKey::Python) || keys.has_backend(c10::BackendComponent::MetaBit);
-}
+// A mode or subclass of Python's has it next, and what that calls does not come to us again by itself.
+bool goes_to_python(c10::DispatchKeySet keys) { return keys.has(c10::DispatchKey::Python); }
+
+bool has_no_memory(c10::DispatchKeySet keys) { return keys.has_backend(c10::BackendComponent::MetaBit); }
 
 void run_one(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
              c10::DispatchKeySet below, Stack& stack, Lock& lock) {
@@ -56,12 +56,14 @@ void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorH
 void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
   const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
   Steward* steward = Steward::active();
-  if (!steward || is_out_of_sight(keys)) return op.redispatchBoxed(below, stack);
+  const bool to_python = goes_to_python(keys);
+  if (!steward || (has_no_memory(keys) && !to_python)) return op.redispatchBoxed(below, stack);
   const OpProfile& profile = profile_of(op);
-  if (profile.treatment == Treatment::pass) return op.redispatchBoxed(below, stack);
+  if (profile.treatment == Treatment::pass && !to_python) return op.redispatchBoxed(below, stack);
   Lock lock(steward->mutex());
   steward->drain();
-  if (profile.treatment != Treatment::op) return run_opaque(*steward, profile, op, below, *stack, lock);
+  if (profile.treatment != Treatment::op || to_python)
+    return run_opaque(*steward, profile, op, below, *stack, lock);
   if (profile.elementwise_lists) {
     const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(*stack, profile.arguments.size());
     const std::vector<std::size_t> cuts = cuts_of(arguments);
@@ -83,6 +85,14 @@ TORCH_LIBRARY_IMPL(_, Fake, m) { m.fallback(torch::CppFunction::makeFromBoxedFun
 }  // namespace
 
 void set_listening(bool on) { c10::impl::tls_set_dispatch_key_included(kKey, on); }
+
+Surfaced::Surfaced() : excluded_(c10::impl::tls_is_dispatch_key_excluded(kKey)) {
+  if (excluded_) c10::impl::tls_set_dispatch_key_excluded(kKey, false);
+}
+
+Surfaced::~Surfaced() {
+  if (excluded_) c10::impl::tls_set_dispatch_key_excluded(kKey, true);
+}
 
 bool is_listening() { return c10::impl::tls_is_dispatch_key_included(kKey); }
 

@@ -8,4 +8,17 @@ namespace ebb::torch_adapter {
 void set_listening(bool on);
 bool is_listening();
 
+// While it lives, ops are seen that the current thread calls from inside a __torch_dispatch__, where torch
+// hides them from every key above Python's. REQUIRES: destroyed in the thread that made it, in reverse order.
+class Surfaced {
+ public:
+  Surfaced();
+  ~Surfaced();
+  Surfaced(const Surfaced&) = delete;
+  Surfaced& operator=(const Surfaced&) = delete;
+
+ private:
+  bool excluded_;
+};
+
 }  // namespace ebb::torch_adapter

@@ -311,7 +311,6 @@ bool Steward::stays(const BlockRecord& record) const {
 void Steward::move_here(Steward& from) {
   const Lock lock(from.mutex_);
   from.drain();
-  from.platform_->serve_from(nullptr);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : from.records_)
     if (!from.stays(*record)) records.push_back(record);
@@ -328,12 +327,10 @@ void Steward::stop() {
   const Lock lock(mutex_);
   if (running_) throw InputError("Ebb cannot stop inside an op");
   drain();
-  platform_->serve_from(nullptr);
-  Steward* self = this;
-  active_steward.compare_exchange_strong(self, nullptr);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : records_)
     if (!stays(*record)) records.push_back(record);
+  // Still serving: what has to be computed again needs its memory from here.
   for (BlockRecord* record : records) {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
     if (!storage) continue;
@@ -343,6 +340,9 @@ void Steward::stop() {
     platform_->copy(memory.get(), pin.data(), record->bytes);
     storage->set_data_ptr_noswap(std::move(memory));
   }
+  platform_->serve_from(nullptr);
+  Steward* self = this;
+  active_steward.compare_exchange_strong(self, nullptr);
 }
 
 void Steward::give_up_in_child() {
