@@ -21,8 +21,6 @@ class ExcessAreaRule {
         in_(clock_.step()),
         plan_(Plan::keep_all(problem.gaps)) {
     for (OpIndex j = 0; j < n_; ++j) need_.push_back(problem.program.demand(j));
-    excess_ = need_;
-    for (Bytes& bytes : excess_) bytes = std::max<Bytes>(0, bytes - problem.limit);
   }
 
   Plan run() {
@@ -51,10 +49,10 @@ class ExcessAreaRule {
   }
 
   // Bytes x time above the limit that go if the block is away at these ops.
-  double area(GapId g, OpRange away, const std::vector<Bytes>& excess) const {
+  double area(GapId g, OpRange away) const {
     double sum = 0;
     for (OpIndex j = away.begin; j < away.end; ++j)
-      sum += static_cast<double>(std::min(bytes_of(g), excess[static_cast<std::size_t>(j % n_)])) *
+      sum += static_cast<double>(std::min(bytes_of(g), excess_[static_cast<std::size_t>(j % n_)])) *
              static_cast<double>(clock_.end(j) - clock_.start(j));
     return sum;
   }
@@ -70,24 +68,37 @@ class ExcessAreaRule {
     OpRange away{gap.from + 1, gap.to};
     while (away.begin < away.end && clock_.start(away.begin) < *out + out_time(g)) ++away.begin;
     while (away.begin < away.end && clock_.end(away.end - 1) > *in) --away.end;
-    return Slot{*out, *in, away, area(g, away, excess_)};
+    return Slot{*out, *in, away, area(g, away)};
   }
 
-  void choose(GapId g) {
+  Slot whole_gap(GapId g) const {
+    const OpRange away{problem_.gaps[g].from + 1, problem_.gaps[g].to};
+    return {0, 0, away, area(g, away)};
+  }
+
+  void count_excess() {
+    excess_.clear();
+    for (const Bytes need : need_) excess_.push_back(std::max<Bytes>(0, need - problem_.limit));
+  }
+
+  void choose(GapId g, const Slot& slot) {
     const Gap& gap = problem_.gaps[g];
     plan_[g].action = Action::swap;
     plan_[g].out_after = gap.from;
     for (OpIndex j = gap.from + 1; j < gap.to; ++j) need_[static_cast<std::size_t>(j % n_)] -= bytes_of(g);
+    for (OpIndex j = slot.away.begin; j < slot.away.end; ++j) {
+      Bytes& excess = excess_[static_cast<std::size_t>(j % n_)];
+      excess = std::max<Bytes>(0, excess - bytes_of(g));
+    }
   }
 
-  // A gap's area only shrinks as others are chosen and links fill up: the first that is still as large as it
-  // was when it was last looked at is the largest.
-  void choose_what_the_links_carry() {
+  // The gap that takes most off the excess, then the next. A gap's area only shrinks as others are chosen and
+  // links fill up: the first that is still as large as it was when it was last looked at is the largest.
+  void choose_largest(auto find_slot, auto when_chosen) {
     std::priority_queue<std::pair<double, GapId>> largest;
-    for (GapId g = 0; g < problem_.gaps.count(); ++g) {
-      const Gap& gap = problem_.gaps[g];
-      if (const double most = area(g, {gap.from + 1, gap.to}, excess_); most > 0) largest.push({most, -g});
-    }
+    for (GapId g = 0; g < problem_.gaps.count(); ++g)
+      if (plan_[g].action == Action::keep)
+        if (const double most = whole_gap(g).area; most > 0) largest.push({most, -g});
     while (!largest.empty()) {
       const auto [seen, minus_g] = largest.top();
       largest.pop();
@@ -98,34 +109,31 @@ class ExcessAreaRule {
         largest.push({slot->area, -g});
         continue;
       }
-      out_.promise(slot->out, out_time(g));
-      in_link().promise(slot->in, in_time(g));
-      for (OpIndex j = slot->away.begin; j < slot->away.end; ++j) {
-        Bytes& excess = excess_[static_cast<std::size_t>(j % n_)];
-        excess = std::max<Bytes>(0, excess - bytes_of(g));
-      }
-      choose(g);
+      choose(g, *slot);
+      when_chosen(g, *slot);
     }
+  }
+
+  void choose_what_the_links_carry() {
+    count_excess();
+    choose_largest([&](GapId g) { return find_slot(g); },
+                   [&](GapId g, const Slot& slot) {
+                     out_.promise(slot.out, out_time(g));
+                     in_link().promise(slot.in, in_time(g));
+                   });
   }
 
   // Links that are full do not make room: what is still too much leaves too, and compute waits for it.
   void choose_what_must_go() {
-    for (;;) {
-      const auto highest = std::max_element(need_.begin(), need_.end());
-      if (*highest <= problem_.limit) return;
-      const auto peak = static_cast<OpIndex>(highest - need_.begin());
-      std::vector<Bytes> excess = need_;
-      for (Bytes& bytes : excess) bytes = std::max<Bytes>(0, bytes - problem_.limit);
-      std::pair<double, GapId> best{-1, -1};
-      for (GapId g = 0; g < problem_.gaps.count(); ++g) {
-        const Gap& gap = problem_.gaps[g];
-        const bool across =
-            (gap.from < peak && peak < gap.to) || (gap.from < peak + n_ && peak + n_ < gap.to);
-        if (!across || plan_[g].action != Action::keep) continue;
-        best = std::max(best, {area(g, {gap.from + 1, gap.to}, excess), g});
-      }
-      if (best.second < 0) return;
-      choose(best.second);
+    count_excess();
+    choose_largest([&](GapId g) { return std::optional(whole_gap(g)); }, [](GapId, const Slot&) {});
+    // An op that takes no time has no area; its memory counts all the same.
+    for (GapId g = 0; g < problem_.gaps.count(); ++g) {
+      const OpRange away = whole_gap(g).away;
+      bool helps = false;
+      for (OpIndex j = away.begin; j < away.end; ++j)
+        helps = helps || need_[static_cast<std::size_t>(j % n_)] > problem_.limit;
+      if (helps && plan_[g].action == Action::keep) choose(g, {});
     }
   }
 
@@ -136,7 +144,7 @@ class ExcessAreaRule {
   LinkBook out_, in_;
   Plan plan_;
   std::vector<Bytes> need_;    // by op, chosen blocks gone during their whole gap
-  std::vector<Bytes> excess_;  // by op, chosen blocks gone while the links allow it
+  std::vector<Bytes> excess_;  // by op, above the limit, chosen blocks gone while the links allow it
 };
 
 }  // namespace
