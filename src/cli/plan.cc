@@ -26,10 +26,11 @@ struct Options {
   TraceOptions trace;
   MachineOptions machine;
   PlannerOptions planner;
-  std::string planner_name = "ondemand";
+  std::string planner_name = "ebb";
   std::string limit;
   std::string output;
   std::string packer;
+  std::string start;
   bool no_bound = false;
   bool json = false;
 };
@@ -63,7 +64,9 @@ Answer run(const Options& options) {
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
   const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
-  const JudgedPlan judged = search(problem, options);
+  Options prepared = options;
+  if (!options.start.empty()) prepared.planner.start = read_plan(options.start, program, gaps).plan;
+  const JudgedPlan judged = search(problem, prepared);
   PlanResult result{options.trace.path, options.planner_name, options.output, problem, judged};
   if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
     result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
@@ -98,13 +101,17 @@ Command add_plan(CLI::App& tool) {
       ->add_option("--pack", options->packer,
                    "Also lay out what stays, and say the footprint: pack, smartpool, ... as in `ebb pack`")
       ->type_name("ALGORITHM");
+  command
+      ->add_option("--start", options->start,
+                   "A plan of the same step to start from; the result of a search is never worse")
+      ->type_name("FILE");
   add_planner_options(*command, options->planner);
   command->add_flag("--no-bound", options->no_bound,
                     "Do not compute how close to the best possible the plan is (nor above 20000 ops)");
   command->add_flag("--json", options->json, "JSON instead of a table; bytes and nanoseconds");
   command->footer(
       "Exit code 1: the planner found no plan that keeps the limit; no file is written\n"
-      "Example: ebb plan data/resnet50.json.gz --limit 50% --machine h200 --planner ondemand -o plan.json");
+      "Example: ebb plan data/resnet50.json.gz --limit 50% --machine h200 -o plan.json");
   return {command, [options] { return run(*options); }};
 }
 

@@ -12,5 +12,6 @@ std::span<const Planner> basic_planners();      // basic/: nothing moves, and mo
 std::span<const Planner> recompute_planners();  // recompute/: dropping results and computing them again
 std::span<const Planner> chain_planners();      // chain/: the step as a chain of layers ([OFF], vDNN)
 std::span<const Planner> swap_planners();       // swap/: AutoSwap, and baselines that only swap
+std::span<const Planner> ebb_planners();        // ebb/: ours
 
 }  // namespace ebb

@@ -45,6 +45,7 @@ struct PlannerOptions {
   int threads = 1;
   bool allow_swap = true;
   bool allow_recompute = true;
+  std::optional<Plan> start = std::nullopt;  // a search begins there and is never worse; others ignore it
   std::map<std::string, double, std::less<>> settings = {};  // of this planner, by name
   std::function<void(const PlanningProgress&)> progress =
       nullptr;  // called now and then, from the calling thread

@@ -8,8 +8,13 @@ namespace {
 
 std::vector<Planner> all_families() {
   std::vector<Planner> all;
-  for (const std::span<const Planner> family :
-       {basic_planners(), swap_planners(), recompute_planners(), chain_planners()})
+  for (const std::span<const Planner> family : {
+           basic_planners(),
+           recompute_planners(),
+           chain_planners(),
+           swap_planners(),
+           ebb_planners(),
+       })
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -1,0 +1,127 @@
+#include "planners/ebb/ebb.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "planners/ebb/enumerate.h"
+#include "planners/ebb/portfolio.h"
+#include "planners/robustness.h"
+
+namespace ebb {
+namespace {
+
+constexpr int kChains = 2;                    // searches from different starts; the better one wins
+constexpr std::int64_t kEnumerable = 20'000;  // plans
+constexpr double kSpread = 0.05;              // of durations, for the worst case
+constexpr int kDraws = 6;
+
+// Ops are the measure of what a simulation costs.
+std::int64_t default_evaluations(const Program& program) {
+  return std::clamp<std::int64_t>(30'000'000 / std::max(program.op_count(), 1), 500, 60'000);
+}
+
+// All that one call of the planner shares.
+class EbbSearch {
+ public:
+  EbbSearch(const PlanningProblem& problem, const PlannerOptions& options)
+      : problem_(problem),
+        options_(options),
+        budget_(options.evaluations > 0 ? options.evaluations : default_evaluations(problem.program)),
+        choices_(find_choices(problem, options)) {}
+
+  PlanningResult run() {
+    Evaluator evaluate(problem_);
+    Incumbent best;
+    if (!options_.start && count_plans(choices_, kEnumerable) <= std::min(kEnumerable, budget_)) {
+      best = enumerate_plans(problem_, choices_, evaluate);
+      result_.evaluations = evaluate.count();
+    } else {
+      best = search(evaluate);
+    }
+    result_.infeasible = best.step.infeasible;
+    result_.plan = std::move(best.plan);
+    if (!result_.infeasible && best.step.step_time > best.step.plain_time) add_worst_case();
+    return std::move(result_);
+  }
+
+ private:
+  Incumbent search(Evaluator& evaluate) {
+    LocalSearch builder(problem_, choices_, options_.seed);
+    std::vector<StartingPoint> starts =
+        find_starts(problem_, options_, builder, evaluate, [this] { return out_of_time(); });
+    const std::int64_t spent = evaluate.count() + builder.evaluations();
+    result_.evaluations = spent;
+    const StepResult& first = starts.front().incumbent.step;
+    if (first.infeasible || first.step_time <= first.plain_time) return starts.front().incumbent;
+    result_.findings.push_back({"started from " + starts.front().from, first.ratio(), "x plain"});
+    return improve(starts, std::max<std::int64_t>(budget_ - spent, 0));
+  }
+
+  // One chain from the best start, the others from the best ones of another origin.
+  Incumbent improve(const std::vector<StartingPoint>& starts, std::int64_t evaluations) {
+    std::vector<const StartingPoint*> chosen{&starts.front()};
+    for (const StartingPoint& start : starts)
+      if (chosen.size() < kChains && start.from != chosen.front()->from) chosen.push_back(&start);
+    while (chosen.size() < kChains) chosen.push_back(chosen.front());
+    std::vector<Incumbent> found(kChains);
+    std::vector<std::int64_t> counts(kChains, 0);
+    auto run_chain = [&](std::size_t chain, bool reports) {
+      LocalSearch search(problem_, choices_, options_.seed * 7919 + chain + 1);
+      found[chain] = search.improve(chosen[chain]->incumbent, chosen[chain]->link_price,
+                                    budget_for(search, evaluations / kChains, chain, reports));
+      counts[chain] = search.evaluations();
+    };
+    if (options_.threads > 1) {
+      std::jthread beside(run_chain, 1, false);
+      run_chain(0, true);
+    } else {
+      for (std::size_t chain = 0; chain < kChains; ++chain) run_chain(chain, true);
+    }
+    for (const std::int64_t count : counts) result_.evaluations += count;
+    return found[1].beats(found[0]) ? std::move(found[1]) : std::move(found[0]);
+  }
+
+  SearchBudget budget_for(LocalSearch& search, std::int64_t evaluations, std::size_t chain, bool reports) {
+    SearchBudget budget{.evaluations = evaluations, .stop = [this] { return out_of_time(); }};
+    if (!reports) return budget;
+    const double begin = options_.threads > 1 ? 0 : static_cast<double>(chain) / kChains;
+    const double share = options_.threads > 1 ? 1 : 1.0 / kChains;
+    budget.round = [this, &search, evaluations, begin, share](std::int64_t spent, const Incumbent& best) {
+      result_.rounds.push_back({.evaluations = search.evaluations(), .best = best.step.step_time});
+      if (!options_.progress) return;
+      const double part =
+          static_cast<double>(spent) / static_cast<double>(std::max<std::int64_t>(evaluations, 1));
+      options_.progress({begin + share * std::min(part, 1.0), best.step.step_time, search.evaluations()});
+    };
+    return budget;
+  }
+
+  void add_worst_case() {
+    const auto robustness = judge_robustness(problem_, result_.plan, kSpread, kDraws, options_.seed);
+    if (!robustness) return;
+    result_.findings.push_back({"worst at times ±5 %", robustness->worst, "x plain"});
+  }
+
+  bool out_of_time() const {
+    if (options_.deadline_seconds <= 0) return false;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >
+           options_.deadline_seconds;
+  }
+
+  const PlanningProblem& problem_;
+  const PlannerOptions& options_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::int64_t budget_;
+  std::vector<Choice> choices_;
+  PlanningResult result_;
+};
+
+}  // namespace
+
+PlanningResult plan_ebb(const PlanningProblem& problem, const PlannerOptions& options) {
+  return EbbSearch(problem, options).run();
+}
+
+}  // namespace ebb

@@ -1,0 +1,122 @@
+#include "planners/ebb/local_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ebb {
+
+Incumbent LocalSearch::construct(const Prices& prices) {
+  Incumbent made{.plan = Plan::keep_all(problem_.gaps)};
+  made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
+  return made;
+}
+
+void LocalSearch::list_absent(const Plan& plan) {
+  absent_.clear();
+  for (std::size_t c = 0; c < choices_.size(); ++c)
+    if (plan[choices_[c].gap].action != Action::keep) absent_.push_back(c);
+}
+
+void LocalSearch::flip_one(Plan& plan) {
+  const Choice& choice = choices_[absent_[below(absent_.size())]];
+  Decision& decision = plan[choice.gap];
+  if (decision.action == Action::swap && choice.can_recompute)
+    decision = untimed(Action::recompute);
+  else if (decision.action == Action::recompute && choice.can_swap)
+    decision = untimed(Action::swap);
+  else
+    decision = Decision{};
+}
+
+// Takes back what is absent around a random gap: those that begin or end near it.
+void LocalSearch::forget_around(Plan& plan) {
+  const Choice& centre = choices_[absent_[below(absent_.size())]];
+  const OpIndex near =
+      static_cast<OpIndex>(1 + below(static_cast<std::size_t>(problem_.program.op_count()) / 40 + 2));
+  for (const std::size_t c : absent_) {
+    const Choice& choice = choices_[c];
+    if (std::abs(choice.first - centre.first) > near && std::abs(choice.last - centre.last) > near) continue;
+    if (uniform() < 0.5) plan[choice.gap] = Decision{};
+  }
+}
+
+// A block that dies while a later replay still reads it can be kept for that replay.
+void LocalSearch::keep_the_dead(Plan& plan) {
+  for (int tries = 0; tries < 8; ++tries) {
+    const Choice& choice = choices_[below(choices_.size())];
+    const Gap& gap = problem_.gaps[choice.gap];
+    if (gap.kind != GapKind::trailing || !choice.can_recompute) continue;
+    Decision& decision = plan[choice.gap];
+    if (decision.action == Action::recompute && decision.stays && !decision.stays->empty()) {
+      decision = untimed(Action::recompute);
+      return;
+    }
+    const OpIndex n = problem_.program.op_count();
+    if (gap.to >= n) continue;
+    const auto later = static_cast<std::size_t>(n - gap.to);
+    const OpIndex end = gap.to + 1 + static_cast<OpIndex>(below(later));
+    decision = untimed(Action::recompute);
+    decision.stays = std::vector<OpRange>{{gap.from + 1, std::min(end, n)}};
+    return;
+  }
+}
+
+void LocalSearch::disturb(Plan& plan) {
+  for (const std::size_t c : banned_list_) banned_[c] = 0;
+  banned_list_.clear();
+  list_absent(plan);
+  if (absent_.empty()) return;
+  const double dice = uniform();
+  if (dice < 0.3) {
+    flip_one(plan);
+  } else if (dice < 0.75) {
+    const std::size_t count = 1 + (uniform() < 0.4 ? below(3) : 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t c = absent_[below(absent_.size())];
+      plan[choices_[c].gap] = Decision{};
+      if (uniform() < 0.7 && !banned_[c]) {
+        banned_[c] = 1;
+        banned_list_.push_back(c);
+      }
+    }
+  } else if (dice < 0.9) {
+    forget_around(plan);
+  } else if (dice < 0.95) {
+    keep_the_dead(plan);
+  } else {
+    const Choice& choice = choices_[below(choices_.size())];
+    Decision& decision = plan[choice.gap];
+    if (decision.action == Action::keep)
+      decision = untimed(choice.can_swap && (!choice.can_recompute || uniform() < 0.5) ? Action::swap
+                                                                                       : Action::recompute);
+  }
+}
+
+Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchBudget& budget) {
+  Incumbent best = start;
+  Incumbent current = std::move(start);
+  const std::int64_t first = evaluate_.count();
+  const auto plain = static_cast<double>(current.step.plain_time);
+  const double hot = 0.002 * plain;
+  for (std::int64_t move = 0;; ++move) {
+    const std::int64_t spent = evaluate_.count() - first;
+    if (spent >= budget.evaluations) break;
+    if (move % 16 == 0 && budget.stop && budget.stop()) break;
+    if (move % 256 == 0 && budget.round) budget.round(spent, best);
+    const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
+    const double temperature = hot * left * left;
+    Incumbent next{.plan = current.plan};
+    disturb(next.plan);
+    const Prices prices{.link = link_price * std::exp(0.5 * std::normal_distribution<double>()(random_)),
+                        .noise = 0.6};
+    next.step = repair_(next.plan, evaluate_, prices, random_, banned_);
+    if (!next.feasible()) continue;
+    const auto worse = static_cast<double>(next.step.step_time - current.step.step_time);
+    if (worse > 0 && (temperature <= 0 || worse > -temperature * std::log(uniform() + 1e-12))) continue;
+    current = std::move(next);
+    if (current.beats(best)) best = current;
+  }
+  return best;
+}
+
+}  // namespace ebb

@@ -1,0 +1,58 @@
+// Improves a plan that keeps the limit: takes a few decisions back — one, a neighbourhood in time, the most
+// expensive — repairs what then lacks room with noisy prices, and keeps the result if it is better, or a
+// little worse while the search is young (simulated annealing on the exact simulator).
+#pragma once
+
+#include <functional>
+
+#include "planners/ebb/repair.h"
+
+namespace ebb {
+
+struct Incumbent {
+  Plan plan = {};
+  StepResult step = {};  // infeasible: there is none
+  bool feasible() const { return !step.infeasible.has_value() && step.step_time > 0; }
+  // Is this the better one?
+  bool beats(const Incumbent& other) const {
+    return feasible() && (!other.feasible() || step.step_time < other.step.step_time);
+  }
+};
+
+struct SearchBudget {
+  std::int64_t evaluations = 0;
+  std::function<bool()> stop = {};                                 // asked now and then; may be empty
+  std::function<void(std::int64_t, const Incumbent&)> round = {};  // called now and then; may be empty
+};
+
+class LocalSearch {
+ public:
+  LocalSearch(const PlanningProblem& problem, const std::vector<Choice>& choices, std::uint64_t seed)
+      : problem_(problem), choices_(choices), evaluate_(problem), repair_(problem, choices), random_(seed) {}
+
+  // A plan from nothing with these prices.
+  Incumbent construct(const Prices& prices);
+  // REQUIRES: `start` is feasible. The result is never worse.
+  Incumbent improve(Incumbent start, double link_price, const SearchBudget& budget);
+  std::int64_t evaluations() const { return evaluate_.count(); }
+
+ private:
+  void disturb(Plan& plan);
+  void forget_around(Plan& plan);
+  void flip_one(Plan& plan);
+  void keep_the_dead(Plan& plan);
+  double uniform() { return std::uniform_real_distribution<double>()(random_); }
+  std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
+  void list_absent(const Plan& plan);
+
+  const PlanningProblem& problem_;
+  const std::vector<Choice>& choices_;
+  Evaluator evaluate_;
+  Repair repair_;
+  std::mt19937_64 random_;
+  std::vector<std::size_t> absent_;  // indices of choices that are not kept
+  std::vector<char> banned_ = std::vector<char>(choices_.size());
+  std::vector<std::size_t> banned_list_;
+};
+
+}  // namespace ebb

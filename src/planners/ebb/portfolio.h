@@ -1,0 +1,21 @@
+// Where the search begins: plans of the other planners, and plans built from nothing at several prices of the
+// link.
+#pragma once
+
+#include "planners/ebb/local_search.h"
+
+namespace ebb {
+
+struct StartingPoint {
+  Incumbent incumbent = {};
+  std::string from = {};    // a planner's name, or "prices"
+  double link_price = 0.3;  // that it was built with, or a middling one
+};
+
+// The plans that keep the limit, best first; at least one entry, which is infeasible if there is none.
+// `stop` is asked between planners.
+std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
+                                       LocalSearch& search, Evaluator& evaluate,
+                                       const std::function<bool()>& stop);
+
+}  // namespace ebb

@@ -1,0 +1,94 @@
+#include "planners/ebb/repair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ebb {
+
+double Repair::swap_price(const Choice& choice, const Prices& prices) {
+  const auto copies = static_cast<double>(choice.copies);
+  return prices.link * copies + std::max(0.0, copies - static_cast<double>(choice.span));
+}
+
+StepResult Repair::operator()(Plan& plan, Evaluator& evaluate, const Prices& prices, std::mt19937_64& random,
+                              const std::vector<char>& banned) {
+  StepResult result = evaluate(plan);
+  for (std::size_t rounds = 2 * choices_.size() + 8; result.infeasible && rounds > 0; --rounds) {
+    const Infeasible& why = *result.infeasible;
+    const bool changed = why.obstacle == Obstacle::too_large
+                             ? evict_one(plan, evaluate.lowered(), why.op, prices, random, banned)
+                         : why.obstacle == Obstacle::not_remakable ? replace_recomputes(plan, why.op)
+                                                                   : false;
+    if (!changed) break;
+    result = evaluate(plan);
+  }
+  return result;
+}
+
+bool Repair::evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, const Prices& prices,
+                       std::mt19937_64& random, const std::vector<char>& banned) {
+  const OpIndex n = problem_.program.op_count();
+  short_ops_.clear();
+  excess_before_.assign(1, 0);
+  shorts_before_.assign(static_cast<std::size_t>(2 * n) + 1, 0);
+  excess_.clear();
+  for (OpIndex u = 0; u < 2 * n; ++u) {
+    const Bytes lack = lowered.need[static_cast<std::size_t>(u % n)] - problem_.limit;
+    if (lack > 0) {
+      excess_.push_back(lack);
+      excess_before_.push_back(excess_before_.back() + lack);
+    }
+    shorts_before_[static_cast<std::size_t>(u) + 1] = static_cast<std::int32_t>(excess_.size());
+  }
+  std::normal_distribution<double> normal;
+  std::size_t best = choices_.size();
+  Action best_action = Action::keep;
+  double best_price = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < choices_.size(); ++c) {
+    const Choice& choice = choices_[c];
+    if (banned[c] || plan[choice.gap].action != Action::keep || !choice.covers(worst, n)) continue;
+    const auto from = static_cast<std::size_t>(shorts_before_[static_cast<std::size_t>(choice.first)]);
+    const auto to = static_cast<std::size_t>(shorts_before_[static_cast<std::size_t>(choice.last) + 1]);
+    Bytes area = 0;
+    if (to - from <= 32)
+      for (std::size_t i = from; i < to; ++i) area += std::min(choice.bytes, excess_[i]);
+    else
+      area =
+          std::min(excess_before_[to] - excess_before_[from], choice.bytes * static_cast<Bytes>(to - from));
+    // The op that lacks most counts as much as all others together.
+    const Bytes here = std::min(choice.bytes, lowered.need[static_cast<std::size_t>(worst)] - problem_.limit);
+    const double gain =
+        static_cast<double>(area) / static_cast<double>(std::max<std::size_t>(excess_.size() / 2, 1)) +
+        static_cast<double>(here);
+    const double fuzz = prices.noise > 0 ? std::exp(prices.noise * normal(random)) : 1.0;
+    auto offer = [&](Action action, double price) {
+      const double per_byte = (price + 1) * fuzz / gain;
+      if (per_byte >= best_price) return;
+      best_price = per_byte;
+      best = c;
+      best_action = action;
+    };
+    if (choice.can_recompute) offer(Action::recompute, static_cast<double>(choice.remake));
+    if (choice.can_swap) offer(Action::swap, swap_price(choice, prices));
+  }
+  if (best == choices_.size()) return false;
+  plan[choices_[best].gap] = untimed(best_action);
+  return true;
+}
+
+// What cannot be made again at this position moves to the host instead, or stays.
+bool Repair::replace_recomputes(Plan& plan, OpIndex position) {
+  bool changed = false;
+  for (const Choice& choice : choices_) {
+    Decision& decision = plan[choice.gap];
+    if (decision.action != Action::recompute) continue;
+    const Gap& gap = problem_.gaps[choice.gap];
+    if (gap.kind == GapKind::trailing ? gap.to <= position : gap.to != position) continue;
+    decision = untimed(choice.can_swap ? Action::swap : Action::keep);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace ebb

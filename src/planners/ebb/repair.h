@@ -1,0 +1,45 @@
+// Makes a plan keep the limit by letting more blocks leave, cheapest first: at the op that lacks most, the
+// gap with the least price per byte of excess it takes away, there and at all other ops it spans.
+#pragma once
+
+#include <random>
+
+#include "planners/ebb/choices.h"
+#include "planners/evaluator.h"
+
+namespace ebb {
+
+// What leaving costs in the eyes of a repair. `link`: the price of a nanosecond of copying that hides behind
+// compute, in nanoseconds of step time; `noise`: prices are multiplied by e^(noise · normal).
+struct Prices {
+  double link = 0.3;
+  double noise = 0;
+};
+
+class Repair {
+ public:
+  // REQUIRES: what the problem refers to outlives it, and so do the choices.
+  Repair(const PlanningProblem& problem, const std::vector<Choice>& choices)
+      : problem_(problem), choices_(choices) {}
+
+  // Changes kept gaps of `plan` until it can be carried out; the result is that of its last evaluation, and
+  // infeasible if no way was found. Gaps that `banned` marks (by index of choice) stay kept.
+  StepResult operator()(Plan& plan, Evaluator& evaluate, const Prices& prices, std::mt19937_64& random,
+                        const std::vector<char>& banned);
+
+  static double swap_price(const Choice& choice, const Prices& prices);
+
+ private:
+  bool evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, const Prices& prices,
+                 std::mt19937_64& random, const std::vector<char>& banned);
+  bool replace_recomputes(Plan& plan, OpIndex position);
+
+  const PlanningProblem& problem_;
+  const std::vector<Choice>& choices_;
+  std::vector<OpIndex> short_ops_;           // where memory lacks
+  std::vector<Bytes> excess_;                // there
+  std::vector<Bytes> excess_before_;         // prefix sums of it
+  std::vector<std::int32_t> shorts_before_;  // by unrolled op: how many short ops lie before it
+};
+
+}  // namespace ebb

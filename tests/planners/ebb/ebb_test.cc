@@ -1,0 +1,105 @@
+#include "planners/ebb/ebb.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "machine/presets.h"
+#include "planners/ebb/choices.h"
+#include "planners/ebb/enumerate.h"
+#include "planners/judge.h"
+#include "random_programs.h"
+#include "trace/load.h"
+
+namespace ebb {
+namespace {
+
+// Every combination of keep, swap and recompute over all gaps, timing by default. 0: none keeps the limit.
+Nanoseconds best_of_all(const PlanningProblem& problem) {
+  Evaluator evaluate(problem);
+  Plan plan = Plan::keep_all(problem.gaps);
+  Nanoseconds best = 0;
+  auto visit = [&](auto& self, GapId g) -> void {
+    if (g == problem.gaps.count()) {
+      const StepResult step = evaluate(plan);
+      if (!step.infeasible && (best == 0 || step.step_time < best)) best = step.step_time;
+      return;
+    }
+    for (const Action action : {Action::keep, Action::swap, Action::recompute}) {
+      plan[g] = untimed(action);
+      self(self, g + 1);
+    }
+  };
+  visit(visit, 0);
+  return best;
+}
+
+TEST(Ebb, IsNeverWorseThanTryingEverythingOnSmallPrograms) {
+  const int wanted = std::getenv("EBB_SOAK") ? 1000 : 60;
+  int seen = 0, hard = 0;
+  for (std::uint64_t seed = 1; seen < wanted; ++seed) {
+    Random random(seed);
+    const Program program = random_program(random);
+    const Gaps gaps(program);
+    const Machine machine = random_machine(random);
+    const Bytes limit = random_limit(random, program);
+    if (gaps.count() > 9) continue;
+    ++seen;
+    const PlanningProblem problem{program, gaps, machine, limit};
+    const Nanoseconds best = best_of_all(problem);
+    const PlanningResult result = plan_ebb(problem, {});
+    ASSERT_EQ(best == 0, result.infeasible.has_value()) << "seed " << seed;
+    if (best == 0) continue;
+    const JudgedPlan judged = judge(problem, result.plan);
+    hard += judged.step.step_time > judged.step.plain_time;
+    EXPECT_LE(judged.step.step_time, best) << "seed " << seed;
+  }
+  EXPECT_GT(hard, 0);
+}
+
+struct RecordedStep {
+  Program program;
+  Gaps gaps{program};
+  explicit RecordedStep(const std::string& name)
+      : program(load_program(EBB_SOURCE_DIR "/data/" + name + ".json.gz")) {}
+  PlanningProblem at(int percent) const {
+    return {program, gaps, find_preset("h200"), program.peak_demand() / 100 * percent};
+  }
+};
+
+TEST(Ebb, IsNeverWorseThanThePlanItIsGiven) {
+  const RecordedStep unet("unet");
+  const PlanningProblem problem = unet.at(60);
+  const Plan start = plan_ebb(problem, {.seed = 3, .evaluations = 400}).plan;
+  const PlanningResult result = plan_ebb(problem, {.seed = 5, .evaluations = 40, .start = start});
+  ASSERT_FALSE(result.infeasible);
+  EXPECT_LE(judge(problem, result.plan).step.step_time, judge(problem, start).step.step_time);
+}
+
+TEST(Ebb, FindsTheSamePlanWithOneThreadAndWithTwo) {
+  const RecordedStep unet("unet");
+  const PlanningResult one = plan_ebb(unet.at(60), {.evaluations = 600, .threads = 1});
+  const PlanningResult two = plan_ebb(unet.at(60), {.evaluations = 600, .threads = 2});
+  EXPECT_EQ(one.plan, two.plan);
+}
+
+TEST(Ebb, SearchesBeyondItsStart) {
+  const RecordedStep resnet("resnet50");
+  const PlanningProblem problem = resnet.at(50);
+  const PlanningResult little = plan_ebb(problem, {.evaluations = 1});
+  const PlanningResult more = plan_ebb(problem, {.evaluations = 3000});
+  ASSERT_FALSE(little.infeasible || more.infeasible);
+  EXPECT_LT(judge(problem, more.plan).step.step_time, judge(problem, little.plan).step.step_time);
+}
+
+TEST(Ebb, SaysHowTheStepTimeVariesWithTheDurations) {
+  const RecordedStep unet("unet");
+  const PlanningResult result = plan_ebb(unet.at(60), {.evaluations = 300});
+  bool found = false;
+  for (const Finding& finding : result.findings)
+    if (finding.name.starts_with("worst")) found = finding.value >= 1;
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace ebb
