@@ -23,8 +23,9 @@ from ebb.patching import Patches
 
 def begin() -> None:
     """On the CPU at once; with CUDA when the program first uses it, as it may still choose its devices."""
-    device = os.environ.get("EBB_DEVICE") or ("cuda" if _has_cuda() else "cpu")
-    if device == "cuda":
+    has_cuda = _has_cuda()
+    device = os.environ.get("EBB_DEVICE") or ("cuda" if has_cuda else "cpu")
+    if device == "cuda" and has_cuda:
         _when_cuda_starts(lambda: _start("cuda"))
     else:
         _start(device)

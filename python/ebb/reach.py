@@ -36,6 +36,8 @@ _STORAGE_CALLS = (
     "fill_",
     "resize_",
 )
+# Made of several ops, between which they keep the address of a tensor of lengths.
+_LENGTH_READERS = ("lstm", "gru", "rnn_tanh", "rnn_relu", "ctc_loss")
 
 
 def install(patches: Patches) -> None:
@@ -52,6 +54,9 @@ def install(patches: Patches) -> None:
     for owner in (torch._C, torch, torch.utils.dlpack):
         for name in ("_to_dlpack", "_to_dlpack_versioned", "to_dlpack"):
             patches.replace(owner, name, _held_for_life)
+    for owner in (torch, torch._VF):
+        for name in _LENGTH_READERS:
+            patches.replace(owner, name, _lengths_held_during)
     patches.replace(torch.serialization, "_open_zipfile_writer", _opening_records)
     patches.replace(torch.serialization, "_legacy_save", _saving)
     patches.replace(torch._utils, "_rebuild_tensor", _meeting)
@@ -65,6 +70,15 @@ def _held_during(original: Callable[..., Any]) -> Callable[..., Any]:
         with Scope() as scope:
             scope.hold((self, args))
             return original(self, *args, **kwargs)
+
+    return reach
+
+
+def _lengths_held_during(original: Callable[..., Any]) -> Callable[..., Any]:
+    def reach(*args: Any, **kwargs: Any) -> Any:
+        with Scope() as scope:
+            scope.hold(a for a in args if isinstance(a, torch.Tensor) and not a.is_floating_point())
+            return original(*args, **kwargs)
 
     return reach
 
