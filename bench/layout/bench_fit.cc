@@ -1,6 +1,7 @@
 // Plans packed: for every recorded step, planner and limit, the footprint of the fitted plan ÷ the peak load
-// of the plan as it was made, and what that costs in step time. The plan must fit into its own load: there is
-// no more memory than that. SmartPool, cnmem and PyTorch's allocator get the schedule as it was made.
+// of the plan as it was made, and what that costs in step time. The plan must fit into its own load, as if
+// there were no more memory than that; if it does not, into the limit it was made for. SmartPool, cnmem and
+// PyTorch's allocator get the schedule as it was made.
 //
 //   bench_fit [PLANNER[,PLANNER…] [PERCENT[,PERCENT…] [STEP]]]
 #include <fmt/format.h>
@@ -63,8 +64,9 @@ void show(const std::string& name, const Program& program, const Planner& planne
     return std::move(result.plan);
   };
   const double start = cpu_seconds();
-  const layout::FittedPlan fit = layout::fit_plan({program, gaps, machine, room}, judged.lowered.plan,
-                                                  {.deadline_seconds = 0, .make_plan = make_plan});
+  const layout::FitOptions options{.deadline_seconds = 0, .make_plan = make_plan};
+  layout::FittedPlan fit = layout::fit_plan({program, gaps, machine, room}, judged.lowered.plan, options);
+  if (!fit.fits) fit = layout::fit_plan({program, gaps, machine, limit}, judged.lowered.plan, options);
   const double seconds = cpu_seconds() - start;
   const auto ratio = [&](Bytes footprint) {
     return fmt::format("{:.4f}", static_cast<double>(footprint) / static_cast<double>(load));
