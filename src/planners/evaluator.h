@@ -18,6 +18,8 @@ class Evaluator {
 
   // `infeasible` is set if the plan cannot be carried out within the limit.
   StepResult operator()(const Plan& plan);
+  // The same, and what happened when.
+  StepResult operator()(const Plan& plan, Timeline& timeline);
   // The last plan that was evaluated, lowered; meaningless if it was infeasible.
   const LoweredPlan& lowered() const { return lowered_; }
   std::int64_t count() const { return count_; }
@@ -27,6 +29,7 @@ class Evaluator {
   Lowerer lowerer_;
   Simulator simulator_;
   LoweredPlan lowered_;
+  Schedule schedule_;
   std::int64_t count_ = 0;
 };
 

@@ -13,5 +13,6 @@ std::span<const Planner> recompute_planners();  // recompute/: dropping results 
 std::span<const Planner> chain_planners();      // chain/: the step as a chain of layers ([OFF], vDNN)
 std::span<const Planner> swap_planners();       // swap/: AutoSwap, and baselines that only swap
 std::span<const Planner> ebb_planners();        // ebb/: ours
+std::span<const Planner> mixed_planners();      // mixed/: [HOME], Capuchin, SuperNeurons
 
 }  // namespace ebb

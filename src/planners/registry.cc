@@ -14,6 +14,7 @@ std::vector<Planner> all_families() {
            chain_planners(),
            swap_planners(),
            ebb_planners(),
+           mixed_planners(),
        })
     all.insert(all.end(), family.begin(), family.end());
   return all;
