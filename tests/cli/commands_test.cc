@@ -21,8 +21,8 @@ TEST(Ebb, DocumentsItsExitCodes) {
 }
 
 TEST(Ebb, HasAnExampleForEachCommand) {
-  for (const char* command :
-       {"inspect", "plan", "simulate", "bound", "compare", "machines", "planners", "convert", "pack"}) {
+  for (const char* command : {"inspect", "plan", "simulate", "bound", "compare", "batch", "machines",
+                              "planners", "convert", "pack"}) {
     const Outcome outcome = run_ebb({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("Example: ebb " + std::string(command)), std::string::npos) << outcome.out;

@@ -8,7 +8,7 @@
 namespace ebb {
 
 inline constexpr std::array kHomeSettings = {
-    Setting{"particles", 40, "policies in the swarm; the paper has 500"},
+    Setting{"particles", 80, "policies in the swarm; the paper has 500"},
     Setting{"iterations", 200, "updates of the swarm; the paper has 500"},
     Setting{"scatter", 1, "0: as printed; 1: a particle that no longer improves starts anew near the best"},
     Setting{"budget", 60, "ops simulated in all, in millions, unless --evaluations is given; 0: no limit"},

@@ -10,6 +10,7 @@ void Particle::start(Policy policy, PolicyJudge& judge) {
   score_ = judged(judge);
   best_ = policy_;
   best_score_ = score_;
+  settled_ = false;
 }
 
 Policy Particle::draw(const Choices& choices) {
@@ -44,8 +45,12 @@ Score Particle::judged(PolicyJudge& judge) {
 }
 
 bool Particle::update(const Policy& leader, PolicyJudge& judge, std::int64_t quota) {
+  if (settled_ && leader == leader_) return false;
+  const Policy before = policy_;
+  leader_ = leader;
   std::optional<Score> known = score_;  // of policy_, where it has been judged since it changed
-  for (std::size_t i = 0; i < policy_.size() && quota >= 3; ++i) {  // two here, one at the end
+  std::size_t i = 0;
+  for (; i < policy_.size() && quota >= 3; ++i) {  // two here, one at the end
     if (leader[i] == best_[i]) {
       if (policy_[i] != leader[i]) known.reset();
       policy_[i] = leader[i];
@@ -68,6 +73,7 @@ bool Particle::update(const Policy& leader, PolicyJudge& judge, std::int64_t quo
     known = (policy_[i] == first) ? of_first : of_second;
   }
   score_ = known ? *known : judged(judge);
+  settled_ = i == policy_.size() && policy_ == before && !(score_ < best_score_);
   if (!(score_ < best_score_)) return false;
   best_ = policy_;
   best_score_ = score_;

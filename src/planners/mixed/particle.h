@@ -38,6 +38,8 @@ class Particle {
 
   std::mt19937_64 random_;
   Policy policy_, best_, record_;
+  Policy leader_;         // of the last update
+  bool settled_ = false;  // the last update changed nothing, and would not again for the same leader
   Score score_, best_score_, record_score_;
 };
 
