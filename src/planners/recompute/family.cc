@@ -17,6 +17,10 @@ std::span<const Planner> recompute_planners() {
               plan_recursive, recursive_settings()},
       Planner{"drop-cheap", "[SUB] §4.2", "drops results that are cheap to make per byte", plan_drop_cheap,
               drop_cheap_settings()},
+      Planner{"dtr", "DTR h_DTR",
+              "evicts online; counts all lost contents it is made from or that are made from it", plan_dtr},
+      Planner{"dtr-eq", "DTR h_eq", "the same by classes of lost contents (union-find)", plan_dtr_eq},
+      Planner{"dtr-local", "DTR h_local", "the same by the content's own cost", plan_dtr_local},
   };
   return kPlanners;
 }

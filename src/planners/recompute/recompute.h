@@ -1,4 +1,4 @@
-// Planners that drop results of forward and compute them again: those of [SUB].
+// Planners that drop results of forward and compute them again: those of [SUB], and DTR.
 // docs/notes/recomputation.md has the ideas.
 #pragma once
 
@@ -18,6 +18,11 @@ PlanningResult plan_checkpoint_sqrt(const PlanningProblem& problem, const Planne
 PlanningResult plan_recursive(const PlanningProblem& problem, const PlannerOptions& options);
 // §4.2: results that are cheap to make are dropped, cheapest per byte first, as few as the limit asks for.
 PlanningResult plan_drop_cheap(const PlanningProblem& problem, const PlannerOptions& options);
+
+// DTR, by its three measures of what losing a content costs: evicted_costs.h, online_walk.h.
+PlanningResult plan_dtr(const PlanningProblem& problem, const PlannerOptions& options);
+PlanningResult plan_dtr_eq(const PlanningProblem& problem, const PlannerOptions& options);
+PlanningResult plan_dtr_local(const PlanningProblem& problem, const PlannerOptions& options);
 
 std::span<const Setting> stage_settings();
 std::span<const Setting> recursive_settings();
