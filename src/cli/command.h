@@ -41,5 +41,6 @@ Command add_pack(CLI::App& tool);
 Command add_convert(CLI::App& tool);
 Command add_run(CLI::App& tool);
 Command add_record(CLI::App& tool);
+Command add_generate(CLI::App& tool);
 
 }  // namespace ebb::cli

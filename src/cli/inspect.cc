@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/chain_table.h"
@@ -12,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/trace_options.h"
 #include "machine/units.h"
+#include "plan/sharing.h"
 #include "trace/fingerprint.h"
 
 namespace ebb::cli {
@@ -23,6 +25,7 @@ struct Options {
   TraceOptions trace;
   std::size_t top = 10;
   bool plot = false;
+  bool sharing = false;
   bool json = false;
   bool chain = false;
   MachineOptions machine;
@@ -135,12 +138,26 @@ std::string gaps_table(const Program& program, const StepSummary& summary) {
   return table.text();
 }
 
+std::string sharing_table(const Program& program) {
+  Bytes staying = 0;
+  for (const Block& block : program.blocks())
+    if (block.lifetime != Lifetime::local) staying += block.bytes;
+  const SharingSummary sharing = analyse_sharing(program);
+  Table table;
+  table.column("what ops make", Align::left);
+  for (const char* header : {"no optimisation", "in-place", "sharing", "as recorded"}) table.column(header);
+  table.row({"MiB", mib(sharing.no_optimisation), mib(sharing.in_place), mib(sharing.sharing),
+             mib(std::max(Bytes{0}, program.peak_load() - staying))});
+  return table.text();
+}
+
 std::string as_text(const Options& options, const Program& program, const Gaps& gaps,
                     const StepSummary& summary) {
   std::string text = facts(program, gaps, summary);
   if (options.plot || ::isatty(STDOUT_FILENO) == 1) text += "\n" + plot_demand(program);
   text += "\n" + shares_table("phase", summary.phases, summary.phases.size(), program, summary);
   text += "\n" + shares_table("op type", summary.op_types, options.top, program, summary);
+  if (options.sharing) text += "\n" + sharing_table(program);
   text += "\n" + idle_table(summary);
   if (!summary.largest_gaps.empty()) text += "\n" + gaps_table(program, summary);
   return text;
@@ -201,6 +218,12 @@ Json as_json(const Options& options, const Program& program, const Gaps& gaps, c
     json["idle_across_peak"][std::string(name_of(kind))] = {
         {"gaps", idle.gaps}, {"bytes", idle.bytes}, {"recomputable_bytes", idle.recomputable}};
   }
+  if (options.sharing) {
+    const SharingSummary sharing = analyse_sharing(program);
+    json["sharing"] = {{"no_optimisation_bytes", sharing.no_optimisation},
+                       {"in_place_bytes", sharing.in_place},
+                       {"sharing_bytes", sharing.sharing}};
+  }
   json["largest_gaps"] = Json::array();
   for (const GapSummary& entry : summary.largest_gaps)
     json["largest_gaps"].push_back(to_json(program, entry));
@@ -233,6 +256,8 @@ Command add_inspect(CLI::App& tool) {
   command->add_flag("--chain", options->chain,
                     "The step as a chain of layers, as [OFF] and its planners see it");
   add_machine(*command, options->machine);
+  command->add_flag("--sharing", options->sharing,
+                    "Also what results take without optimisation, in place, and with memory used again");
   command->add_flag("--json", options->json, "JSON instead of tables; bytes and nanoseconds");
   command->footer("Example: ebb inspect data/resnet50.json.gz --top 5");
   return {command, [options] { return run(*options); }};

@@ -14,7 +14,9 @@
 #include "layout/residencies.h"
 #include "plan/plan_file.h"
 #include "plan/smallest_limit.h"
+#include "planners/recompute/mirror.h"
 #include "trace/error.h"
+#include "trace/gzip.h"
 
 namespace ebb::cli {
 namespace {
@@ -27,6 +29,7 @@ struct Options {
   MachineOptions machine;
   PlannerOptions planner;
   std::string planner_name = "ebb";
+  std::string mirror;
   std::string limit;
   std::string output;
   std::string packer;
@@ -56,6 +59,12 @@ PackedPlan pack(const PlanningProblem& problem, const JudgedPlan& judged, const 
   return {std::string(packer.name), pack_checked(packer, left, {})};
 }
 
+// The plan that a file of mirror counts describes instead of one that a planner looks for.
+JudgedPlan mirrored(const PlanningProblem& problem, const std::string& file) {
+  const MirrorCounts counts = parse_mirror_counts(read_file(file), file, problem.program);
+  return judge(problem, Mirror(problem.program, problem.gaps).plan(counts));
+}
+
 Answer run(const Options& options) {
   find_planner(options.planner_name);
   if (!options.packer.empty()) find_packer(options.packer);
@@ -66,8 +75,10 @@ Answer run(const Options& options) {
   const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
   Options prepared = options;
   if (!options.start.empty()) prepared.planner.start = read_plan(options.start, program, gaps).plan;
-  const JudgedPlan judged = search(problem, prepared);
-  PlanResult result{options.trace.path, options.planner_name, options.output, problem, judged};
+  const bool by_hand = !options.mirror.empty();
+  const std::string planner = by_hand ? "mirror counts" : options.planner_name;
+  const JudgedPlan judged = by_hand ? mirrored(problem, options.mirror) : search(problem, prepared);
+  PlanResult result{options.trace.path, planner, options.output, problem, judged};
   if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
     result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
   if (!judged.infeasible && !options.packer.empty()) {
@@ -76,8 +87,7 @@ Answer run(const Options& options) {
   }
   Answer answer = answer_for(result, options.json);
   if (!judged.infeasible && !options.output.empty())
-    write_plan(options.output, {problem.limit, machine, options.planner_name, judged.lowered.plan}, program,
-               gaps);
+    write_plan(options.output, {problem.limit, machine, planner, judged.lowered.plan}, program, gaps);
   return answer;
 }
 
@@ -95,6 +105,12 @@ Command add_plan(CLI::App& tool) {
   command->add_option("-p,--planner", options->planner_name, "One of `ebb planners`")
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      ->add_option("--mirror", options->mirror,
+                   "Instead of a planner: how often each forward op runs again, lines of \"OP COUNT\"; "
+                   "OP: its index, its name or *")
+      ->type_name("FILE")
+      ->excludes("--planner");
   command->add_option("-o,--output", options->output, "Write the plan here, timing included")
       ->type_name("FILE");
   command

@@ -27,6 +27,17 @@ struct Inflater {
   Inflater& operator=(const Inflater&) = delete;
 };
 
+struct Deflater {
+  z_stream stream{};
+  Deflater() {
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+  }
+  ~Deflater() { deflateEnd(&stream); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+};
+
 [[noreturn]] void fail(const std::string& file, const char* what, std::size_t consumed, const char* detail) {
   throw InputError(fmt::format("{}: {} gzip data after {} bytes{}{}", file, what, consumed,
                                detail ? ": " : "", detail ? detail : ""));
@@ -84,6 +95,29 @@ std::string gunzip(std::string_view bytes, const std::string& file, std::size_t 
     } else if (consumed == bytes.size() && z.avail_out > 0) {
       fail(file, "truncated", consumed, nullptr);
     }
+  }
+}
+
+std::string gzip(std::string_view text) {
+  Deflater deflater;
+  z_stream& z = deflater.stream;
+  std::string packed;
+  for (std::size_t consumed = 0;;) {
+    const std::size_t offered = std::min(text.size() - consumed, kStep);
+    const bool last = consumed + offered == text.size();
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data() + consumed));
+    z.avail_in = static_cast<uInt>(offered);
+    int status = Z_OK;
+    do {
+      const std::size_t before = packed.size();
+      packed.resize(before + kStep);
+      z.next_out = reinterpret_cast<Bytef*>(packed.data() + before);
+      z.avail_out = static_cast<uInt>(kStep);
+      status = deflate(&z, last ? Z_FINISH : Z_NO_FLUSH);
+      packed.resize(before + kStep - z.avail_out);
+    } while (z.avail_out == 0);
+    if (status == Z_STREAM_END) return packed;
+    consumed += offered;
   }
 }
 

@@ -20,6 +20,9 @@ bool looks_gzipped(std::string_view bytes);
 // large, and after how many bytes. `file` is only for the message.
 std::string gunzip(std::string_view bytes, const std::string& file, std::size_t cap = kLargestFile);
 
+// The text as a gzip file of one member.
+std::string gzip(std::string_view text);
+
 // read_file, and gunzip if it looks gzip'd.
 std::string read_maybe_gzipped(const std::string& path, std::size_t cap = kLargestFile);
 

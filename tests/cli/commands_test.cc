@@ -22,7 +22,7 @@ TEST(Ebb, DocumentsItsExitCodes) {
 
 TEST(Ebb, HasAnExampleForEachCommand) {
   for (const char* command : {"inspect", "plan", "simulate", "bound", "compare", "batch", "machines",
-                              "planners", "convert", "pack"}) {
+                              "planners", "convert", "pack", "generate"}) {
     const Outcome outcome = run_ebb({command, "--help"});
     EXPECT_EQ(outcome.code, 0) << command;
     EXPECT_NE(outcome.out.find("Example: ebb " + std::string(command)), std::string::npos) << outcome.out;
@@ -297,6 +297,32 @@ TEST(Ebb, SaysSoIfItsOutputCannotBeWritten) {
   const Outcome outcome = run_shell("ebb machines >/dev/full");
   EXPECT_EQ(outcome.code, 3);
   EXPECT_EQ(outcome.err, "ebb: cannot write to the standard output: No space left on device\n");
+}
+
+TEST(Generate, WritesAStepThatEveryCommandReads) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("resnet.json.gz");
+  const Outcome made = run_ebb({"generate", "resnet", "--depth", "26", "--batch", "2", "-o", file, "--json"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Json seen = run_ebb({"inspect", file, "--json", "--sharing"}).json();
+  EXPECT_EQ(seen["ops"], made.json()["ops"]);
+  EXPECT_EQ(seen["peak_demand"]["bytes"], made.json()["peak_demand_bytes"]);
+  EXPECT_GT(seen["sharing"]["no_optimisation_bytes"], seen["sharing"]["in_place_bytes"]);
+  EXPECT_GT(seen["sharing"]["in_place_bytes"], seen["sharing"]["sharing_bytes"]);
+}
+
+TEST(Plan, FollowsMirrorCountsFromAFile) {
+  const TemporaryFolder folder;
+  const std::string counts = folder.file("counts", "* 1\naten::convolution 0  # kept\n");
+  const std::vector<std::string> command = {
+      "plan", bundled("resnet50"), "--limit", "100%", "--mirror", counts, "--json", "--no-bound"};
+  const Outcome outcome = run_ebb(command);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_GT(outcome.json()["recompute_ns"], 0);
+  folder.file("counts", "conv 1\n");
+  const Outcome refused = run_ebb(command);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("counts: line 1: no op is called 'conv'"), std::string::npos) << refused.err;
 }
 
 }  // namespace

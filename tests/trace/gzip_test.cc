@@ -72,6 +72,16 @@ TEST(Gzip, ReadsPackedAndPlainFiles) {
   EXPECT_INPUT_ERROR(read_file(folder.file("plain"), 10), "plain", "larger than the 10 bytes");
 }
 
+TEST(Gzip, WhatIsPackedUnpacksToTheSame) {
+  std::string text;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i * 7919 % 100'003);
+  for (const std::string& original : {std::string(), std::string("a"), text}) {
+    EXPECT_TRUE(looks_gzipped(gzip(original)));
+    EXPECT_EQ(gunzip(gzip(original), "f"), original);
+  }
+  EXPECT_LT(gzip(text).size(), text.size());
+}
+
 TEST(Gzip, NamesAFileThatIsNotThere) {
   EXPECT_SYSTEM_ERROR(read_file("/nowhere/at-all"), "/nowhere/at-all", "No such file");
   EXPECT_SYSTEM_ERROR(read_file("/"), "/", "cannot read");
