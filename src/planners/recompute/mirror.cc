@@ -113,13 +113,23 @@ Plan Mirror::plan(MirrorCounts counts) {
     const int count = counts[static_cast<std::size_t>(maker)];
     if (count > 0) plan[g] = {.action = Action::recompute, .stays = stays_of(g, maker, count)};
   }
-  // What is kept for replays alone outlives its death in the program.
+  // What only replays read outlives its death in the program: kept, or made again and then read more than
+  // once.
   for (GapId g = 0; g < gaps_.count(); ++g) {
     const Gap& gap = gaps_[g];
-    const OpIndex until = read_until_[static_cast<std::size_t>(gap.version)];
-    if (gap.kind != GapKind::trailing || until < gap.to || plan[g].action != Action::keep) continue;
+    const OpIndex maker = program_.version(gap.version).writer;
+    if (gap.kind != GapKind::trailing || plan[g].action != Action::keep || maker < 0 || maker >= turn_)
+      continue;
     if (program_.block(gap.block).lifetime != Lifetime::local) continue;
-    plan[g] = {.action = Action::recompute, .stays = std::vector<OpRange>{{gap.from + 1, until + 1}}};
+    const int count = counts[static_cast<std::size_t>(maker)];
+    OpIndex until = read_until_[static_cast<std::size_t>(gap.version)];
+    if (count > 0 && gap.from >= turn_) until = std::max(until, copy_of(maker, count).last_use);
+    const bool may_go = recipe(g).remakable || gap.to == gap.from + 1;
+    if (until >= gap.to)
+      plan[g] = {.action = Action::recompute, .stays = std::vector<OpRange>{{gap.from + 1, until + 1}}};
+    else if (gap.to <= turn_ && may_go)
+      if (auto stays = stays_of(g, maker, count); !stays.empty())
+        plan[g] = {.action = Action::recompute, .stays = std::move(stays)};
   }
   return plan;
 }

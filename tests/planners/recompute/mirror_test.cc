@@ -82,6 +82,24 @@ TEST(Mirror, AKeptResultThatDiesInForwardStaysForTheReplayThatReadsIt) {
   EXPECT_TRUE(judged.violations.empty());
 }
 
+// Ops 1 and 2 read a result that dies in forward. Position 4 makes it for op 2's result, and it is still
+// there when position 5 makes op 1's.
+TEST(Mirror, ACopyOfADeadResultStaysUntilItsLastReader) {
+  std::vector<Op> ops = {
+      op({writes(0)}), op({reads(0), writes(1)}), op({reads(0), writes(2)}), op({writes(3)}), op({reads(2)}),
+      op({reads(1)})};
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].phase = i < 3 ? Phase::forward : Phase::backward;
+  const Program program = literal_program(
+      std::move(ops), {local(100, 0, 2), local(100, 1, 5), local(100, 2, 4), local(100, 3, 3)});
+  const Gaps gaps(program);
+  const Plan plan = Mirror(program, gaps).plan({1, 1, 1});
+  EXPECT_EQ(plan[gaps.find(0, 2)].stays, (Stays{{{4, 6}}}));
+  const Machine machine = any_machine();
+  const JudgedPlan judged = judge({program, gaps, machine, 1000}, plan);
+  EXPECT_EQ(judged.step.step_time, 60 + 30);
+  EXPECT_TRUE(judged.violations.empty());
+}
+
 // Op 1 changes result 0 in place: to make it again, op 0 has to run too.
 TEST(Mirror, WhatIsChangedInPlaceIsMadeAgainFromTheStart) {
   std::vector<Op> ops = {op({writes(0)}), op({updates(0)}), op({writes(1)}), op({reads(0)})};
