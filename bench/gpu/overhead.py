@@ -27,7 +27,7 @@ BATCH = {"resnet50": 256, "gpt2": 16}
 def step_seconds(name: str, precision: str, steps: int, limited: bool) -> list[float]:
     torch.cuda.init()
     if limited:
-        ebb.limit("90%", recompute=False, device="cuda")
+        ebb.limit("90%", planner="none", recompute=False, device="cuda")
     torch.manual_seed(1)
     model = MODELS[name](BATCH[name], 1024) if name == "gpt2" else MODELS[name](BATCH[name])
     optimizer = make_optimizer("adamw" if name == "gpt2" else "sgd", model.module)
@@ -51,7 +51,7 @@ def op_seconds(limited: bool, ops: int = 50_000) -> dict[str, float]:
     """Host time per op, the best of five rounds: one that launches a small kernel, one that only makes a view."""
     torch.cuda.init()
     if limited:
-        ebb.limit("50%", recompute=False, device="cuda")
+        ebb.limit("50%", planner="none", recompute=False, device="cuda")
     x = torch.zeros(1024, device="cuda")
     answers = {}
     for name, op in (("add_", lambda: x.add_(1)), ("view", lambda: x.view(-1)), ("add", lambda: x.add(1))):

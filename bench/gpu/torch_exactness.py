@@ -51,7 +51,7 @@ def train(case: tuple[str, str, str], steps: int, batch: int, limit: dict[str, A
     torch.backends.cudnn.benchmark = False
     torch.cuda.init()
     if limit is not None:
-        ebb.limit(device="cuda", **limit)
+        ebb.limit(device="cuda", planner="none", **limit)
     torch.manual_seed(20261115)
     model = MODELS[name](batch)
     optimizer = make_optimizer(optimizer_kind, model.module)

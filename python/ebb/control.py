@@ -15,7 +15,11 @@ from ebb import functions, reach, threads
 from ebb.extension import native
 from ebb.observation import Observation
 from ebb.patching import Patches
+from ebb.progress import Progress
 from ebb.sizes import Amount, Size, format_bytes, parse_amount, parse_bytes
+
+
+DEFAULT_PLANNER = "ebb"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class _Control:
         self.settings: Settings | None = None
         self._patches = Patches()
         self._observation: Observation | None = None
+        self._progress: Progress | None = None
 
     def start(self, settings: Settings) -> None:
         if settings.device == "cuda":
@@ -53,6 +58,9 @@ class _Control:
         if self._observation is not None:
             self._observation.cancel()
             self._observation = None
+        if self._progress is not None:
+            self._progress.end()
+            self._progress = None
         if native.active():
             native.stop()
         self._patches.undo()
@@ -74,9 +82,11 @@ class _Control:
             host_limit=settings.host_limit,
             recompute=settings.recompute,
             stress=settings.stress,
-            planner=settings.planner,
+            planner=settings.planner if mode == "planned" else "",
             record=settings.record,
         )
+        if mode == "planned" and Progress.is_wanted():
+            self._progress = Progress(settings.planner)
 
 
 _control = _Control()
@@ -140,11 +150,12 @@ def limit(
 
     size        "8GiB", "512MB", a number of bytes, or a share: "60%" is 60 % of the device's memory on CUDA, and on the
                 CPU 60 % of the peak of the first iterations, which run without a limit
-    planner     follow a plan of this planner once the iteration repeats; None: move things on demand
+    planner     whose plan is followed once the iteration repeats (`ebb planners` lists them); None: Ebb's own, "ebb";
+                "none" or "": no plan, things move on demand throughout, as they do in the first iterations
     recompute   also drop what can be computed again, instead of only moving it to the host
     host_limit  bytes of host memory that may be used for what has left; None: no limit
     device      "cuda" or "cpu"; None: cuda if there is one
-    stress      for tests: after every op, everything that can leave does
+    stress      for tests: after every op, everything that can leave does; without a plan unless a planner is named
     record      keep a trace, for ebb.report and write-outs
 
         ebb.limit("8GiB")              # until the program ends or ebb.off()
@@ -153,7 +164,7 @@ def limit(
     settings = Settings(
         amount=parse_amount(size),
         device=_choose_device(device),
-        planner=planner or "",
+        planner=_choose_planner(planner, stress),
         recompute=recompute,
         host_limit=0 if host_limit is None else parse_bytes(host_limit),
         stress=stress,
@@ -201,7 +212,7 @@ def off() -> None:
 
 
 def status() -> dict[str, Any]:
-    """What Ebb is doing, counted: `active`, the limit, bytes in use and moved, evictions, recomputed ops and more."""
+    """What Ebb is doing, counted: `active`, the limit, bytes in use and moved, evictions, recomputed ops, the plan and more."""
     if not native.active():
         return {"active": False}
     return {"active": True, **native.status()}
@@ -242,6 +253,12 @@ def describe_limit() -> str:
     if settings.amount.bytes is None:
         return f"{settings.amount.share:.0%} on {settings.device}"
     return f"{format_bytes(settings.amount.bytes)} on {settings.device}"
+
+
+def _choose_planner(planner: str | None, stress: bool) -> str:
+    if planner is None:
+        return "" if stress else DEFAULT_PLANNER
+    return "" if planner == "none" else planner
 
 
 def _choose_device(device: str | None) -> str:

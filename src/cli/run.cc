@@ -10,9 +10,11 @@
 namespace ebb::cli {
 namespace {
 
+constexpr std::string_view kNoPlanner = "none";
+
 struct Options {
   std::string limit;
-  std::string planner;
+  std::string planner = "ebb";
   bool recompute = false;
   std::string host_limit;
   std::string device;
@@ -31,10 +33,11 @@ void check_size(const std::string& text, bool share_allowed) {
 Answer run(const Options& options) {
   check_size(options.limit, true);
   if (!options.host_limit.empty()) check_size(options.host_limit, false);
-  if (!options.planner.empty()) find_planner(options.planner);
+  if (options.planner != kNoPlanner) find_planner(options.planner);
   require_writable(options.report);
-  Handover handover{{"EBB_LIMIT", options.limit}, {"EBB_RECOMPUTE", options.recompute ? "1" : "0"}};
-  if (!options.planner.empty()) handover.emplace_back("EBB_PLANNER", options.planner);
+  Handover handover{{"EBB_LIMIT", options.limit},
+                    {"EBB_PLANNER", options.planner},
+                    {"EBB_RECOMPUTE", options.recompute ? "1" : "0"}};
   if (!options.host_limit.empty()) handover.emplace_back("EBB_HOST_LIMIT", options.host_limit);
   if (!options.device.empty()) handover.emplace_back("EBB_DEVICE", options.device);
   if (!options.report.empty()) handover.emplace_back("EBB_REPORT", options.report);
@@ -54,8 +57,10 @@ Command add_run(CLI::App& tool) {
       ->required()
       ->type_name("SIZE|%");
   command
-      ->add_option("--planner", options->planner,
-                   "Follow this planner's plan once the iteration repeats; default: move things on demand")
+      ->add_option(
+          "--planner", options->planner,
+          "Whose plan is followed once the iteration repeats; none: things move on demand throughout")
+      ->capture_default_str()
       ->type_name("NAME");
   command->add_flag("--recompute", options->recompute, "Also drop what can be computed again");
   command->add_option("--host-limit", options->host_limit, "Host memory for what has left; default: no limit")

@@ -25,6 +25,17 @@ TEST(Launch, HandsOptionsOverInTheEnvironment) {
   EXPECT_EQ(outcome.code, 0);
 }
 
+TEST(Launch, ThePlannerIsEbbUnlessAnotherOrNoneIsNamed) {
+  const std::vector<std::string> show{"--", "sh", "-c", "echo $EBB_PLANNER"};
+  const auto handed_over = [&](std::vector<std::string> words) {
+    words.insert(words.end(), show.begin(), show.end());
+    return run_ebb(words).out;
+  };
+  EXPECT_EQ(handed_over({"run", "--limit", "1GiB"}), "ebb\n");
+  EXPECT_EQ(handed_over({"run", "--limit", "1GiB", "--planner", "keep"}), "keep\n");
+  EXPECT_EQ(handed_over({"run", "--limit", "1GiB", "--planner", "none"}), "none\n");
+}
+
 TEST(Launch, ThePackageComesFirstOnPythonsPathAndTheUsersStays) {
   const Outcome outcome = run_shell("PYTHONPATH=/mine ebb run --limit 1GiB -- sh -c 'echo $PYTHONPATH'");
   EXPECT_TRUE(outcome.out.ends_with(":/mine\n")) << outcome.out;
@@ -48,7 +59,7 @@ TEST(Launch, SaysInALineWhatCannotBeDone) {
        {Case{{"run", "--limit", "8gigs", "--", "true"}, 2, "8gigs"},
         Case{{"run", "--limit", "8GiB"}, 2, "PROGRAM is required"},
         Case{{"run", "--", "true"}, 2, "--limit is required"},
-        Case{{"run", "--limit", "1GiB", "--planner", "none", "--", "true"}, 2, "no planner 'none'"},
+        Case{{"run", "--limit", "1GiB", "--planner", "nosuch", "--", "true"}, 2, "no planner 'nosuch'"},
         Case{{"run", "--limit", "1GiB", "--", "no-such-program"}, 3, "cannot run no-such-program"},
         Case{{"record", "-o", "no/such/x.ebb", "--", "true"}, 3, "cannot write no/such/x.ebb"}}) {
     const Outcome outcome = run_ebb(c.words);

@@ -17,7 +17,7 @@ from training import Setting, at_smallest
 
 def run(name: str, setting: Setting) -> dict[str, Any]:
     if setting.limit:
-        ebb.limit(setting.limit, recompute=setting.recompute, stress=setting.stress, device="cpu")
+        ebb.limit(setting.limit, planner="none", recompute=setting.recompute, stress=setting.stress, device="cpu")
     torch.manual_seed(3)
     computed = FEATURES[name]()
     status = ebb.status()

@@ -67,10 +67,24 @@ class Limits(EbbTest):
             status = ebb.status()
             self.assertTrue(status["active"])
             self.assertEqual(status["limit"], 64 * MIB)
-            self.assertEqual(status["mode"], "reactive")
+            self.assertEqual(status["mode"], "planned")
             ebb.off()
             ebb.off()
             self.assertEqual(ebb.status(), {"active": False})
+
+        in_child(body)
+
+    def test_a_plan_is_made_by_default_and_not_if_none_is_wanted(self):
+        def body():
+            for arguments, mode in (
+                ({}, "planned"),
+                ({"planner": "keep"}, "planned"),
+                ({"planner": "none"}, "reactive"),
+                ({"planner": ""}, "reactive"),
+                ({"stress": True}, "reactive"),
+            ):
+                with ebb.limit("64MiB", device="cpu", **arguments):
+                    self.assertEqual(ebb.status()["mode"], mode, arguments)
 
         in_child(body)
 
@@ -97,7 +111,7 @@ class Limits(EbbTest):
     def test_tensors_made_before_the_limit_keep_their_bytes(self):
         def body():
             many = [torch.full((MIB // 4,), float(i)) for i in range(32)]
-            with ebb.limit("8MiB", recompute=False, device="cpu"):
+            with ebb.limit("8MiB", planner="none", recompute=False, device="cpu"):
                 for _ in range(2):
                     for x in many:
                         x.add_(1)
@@ -112,7 +126,7 @@ class Limits(EbbTest):
     def test_a_share_on_the_cpu_is_of_the_peak_of_the_first_iterations(self):
         def body():
             model = perceptron()
-            ebb.limit("60%", recompute=False, device="cpu")
+            ebb.limit("60%", planner="none", recompute=False, device="cpu")
             for _ in range(3):
                 self.assertEqual(ebb.status()["mode"], "observe")
                 observed = ebb.status()["peak"]
@@ -130,7 +144,7 @@ class Limits(EbbTest):
     def test_recompute_and_swap_are_what_they_say(self):
         def body(recompute):
             model = perceptron()
-            with ebb.limit(8 * MIB, recompute=recompute, device="cpu"):
+            with ebb.limit(8 * MIB, planner="none", recompute=recompute, device="cpu"):
                 for _ in range(2):
                     step(model, 1024)
                 return ebb.status()

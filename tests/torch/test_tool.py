@@ -69,11 +69,13 @@ class Tool(unittest.TestCase):
             self.assertGreater(status["evictions"], 0)
             self.assertLessEqual(status["arena_high_water"], 10 * MIB)
 
-    def test_a_share_needs_no_more(self):
-        limited = self.ebb("run", "--limit", "70%", "--device", "cpu", "--report", "r.json", *self.python(self.path("t.py", TRAIN)))
-        self.assertEqual(limited.returncode, 0, limited.stderr)
-        with open(self.path("r.json")) as file:
-            self.assertEqual(json.load(file)["status"]["mode"], "reactive")
+    def test_a_share_needs_no_more_and_is_planned_unless_no_planner_is_wanted(self):
+        for options, mode in (((), "planned"), (("--planner", "none"), "reactive")):
+            words = ("run", "--limit", "70%", "--device", "cpu", "--report", "r.json", *options)
+            limited = self.ebb(*words, *self.python(self.path("t.py", TRAIN)))
+            self.assertEqual(limited.returncode, 0, limited.stderr)
+            with open(self.path("r.json")) as file:
+                self.assertEqual(json.load(file)["status"]["mode"], mode)
 
     def test_a_recorded_program_is_read_by_inspect(self):
         recorded = self.ebb("record", "-o", "t.ebb", "--device", "cpu", *self.python(self.path("train.py", TRAIN)))
@@ -144,7 +146,7 @@ class Tool(unittest.TestCase):
             (("run", "--limit", "8gigs", *self.python(script)), 2, "8gigs"),
             (("run", "--limit", "8GiB"), 2, "PROGRAM is required"),
             (("run", *self.python(script)), 2, "--limit is required"),
-            (("run", "--limit", "1GiB", "--planner", "none", *self.python(script)), 2, "there is no planner 'none'"),
+            (("run", "--limit", "1GiB", "--planner", "no-such", *self.python(script)), 2, "there is no planner 'no-such'"),
             (("run", "--limit", "1GiB", "--", "no-such-program"), 3, "cannot run no-such-program"),
             (("record", "-o", "no/such/x.ebb", *self.python(script)), 3, "cannot write no/such/x.ebb"),
         ):

@@ -29,7 +29,7 @@ class Setting:
 def train(name: str, optimizer_kind: str, steps: int, setting: Setting = Setting()) -> dict[str, Any]:
     """Losses, parameters, buffers and optimizer state as digests, and Ebb's status at the end."""
     if setting.limit:
-        ebb.limit(setting.limit, recompute=setting.recompute, stress=setting.stress, device="cpu")
+        ebb.limit(setting.limit, planner="none", recompute=setting.recompute, stress=setting.stress, device="cpu")
     torch.manual_seed(20261115)
     workload = WORKLOADS[name]()
     optimizer = make_optimizer(optimizer_kind, workload)

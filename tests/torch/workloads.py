@@ -31,6 +31,14 @@ def resnet18() -> Workload:
     return images(torchvision.models.resnet18(num_classes=10), 4, 32)
 
 
+def convolutions() -> Workload:
+    """A step of a few milliseconds whose activations, of 1 MiB each, are most of its memory."""
+    layers: list[nn.Module] = []
+    for channels in (3, 16, 16, 16, 16):
+        layers += [nn.Conv2d(channels, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU()]
+    return images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
+
+
 def densenet121() -> Workload:
     return images(torchvision.models.densenet121(num_classes=10), 4, 32)
 
@@ -181,7 +189,7 @@ def sparse_embedding() -> Workload:
 WORKLOADS = {
     make.__name__: make
     for make in (
-        resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
+        convolutions, resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
     )
 }
 

@@ -1,0 +1,202 @@
+"""With a plan the bits stay the same: real models, every planner, and programs that leave the plan and come back.
+
+How long planning takes is not known, so a limited run goes on until its plan has been followed, and the plain one does
+as many steps: test_planned.py [Models] [Planners] [Progress] [Deviations].
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+import ebb
+from harness import SOAK, EbbTest, digests, in_child, main
+from training import measure
+from workloads import WORKLOADS, make_optimizer
+
+TOOL = os.environ.get("EBB_TOOL", "")
+FOLLOWED = 3  # iterations, before a run may end
+MOST_STEPS = 60
+PAUSE = 0.5  # seconds between steps while a plan is being made
+SEED = 20261115
+
+
+class Training:
+    """A workload trained step by step; `did` is the kind of each step, for another run to repeat."""
+
+    def __init__(self, name: str, optimizer: str) -> None:
+        torch.manual_seed(SEED)
+        self.workload = WORKLOADS[name]()
+        self.optimizer = make_optimizer(optimizer, self.workload)
+        self.losses: list[str] = []
+        self.did: list[str] = []
+
+    def step(self, kind: str = "usual") -> None:
+        model = self.workload.model
+        if kind == "evaluation":
+            model.eval()
+            with torch.no_grad():
+                self.losses.append(self.workload.loss(0).item().hex())
+            model.train()
+        self.optimizer.zero_grad()
+        loss = short_batch(model) if kind == "shorter batch" else self.workload.loss(len(self.did))
+        loss.backward()
+        if kind == "extra op":
+            self.losses.append(sum(p.grad.norm() for p in model.parameters()).item().hex())
+        if kind != "skipped update":
+            self.optimizer.step()
+        self.losses.append(loss.item().hex())
+        self.did.append(kind)
+
+    def follow_plan(self, least_steps: int = 1) -> None:
+        """Until a few more iterations went by the plan, or there is none to wait for."""
+        goal = ebb.status()["planned_iterations"] + FOLLOWED
+        for i in range(MOST_STEPS):
+            self.step()
+            status = ebb.status()
+            done = status["planned_iterations"] >= goal or (status["refusal"] and not status["planning"])
+            if done and i + 1 >= least_steps:
+                return
+            if status["planning"]:
+                time.sleep(PAUSE)
+
+    def bits(self) -> dict[str, Any]:
+        return digests(
+            {"loss": self.losses, "model": self.workload.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        )
+
+
+def short_batch(model: torch.nn.Module) -> torch.Tensor:
+    return F.cross_entropy(model(torch.randn(6, 3, 32, 32)), torch.randint(10, (6,)))
+
+
+DEVIATIONS = ("extra op", "shorter batch", "evaluation", "skipped update")
+
+
+def train_plain(name: str, optimizer: str, did: list[str]) -> dict[str, Any]:
+    training = Training(name, optimizer)
+    for kind in did:
+        training.step(kind)
+    return training.bits()
+
+
+def train_planned(name: str, optimizer: str, limit: int, planner: str, steps: int) -> dict[str, Any]:
+    ebb.limit(limit, planner=planner, device="cpu")
+    training = Training(name, optimizer)
+    training.follow_plan(steps)
+    status = ebb.status()
+    return {"bits": training.bits(), "did": training.did, "status": status}
+
+
+def train_deviating(name: str, optimizer: str, limit: int, deviation: str) -> dict[str, Any]:
+    ebb.limit(limit, device="cpu")
+    training = Training(name, optimizer)
+    training.follow_plan()
+    before = ebb.status()
+    training.step(deviation)
+    training.follow_plan()
+    status = ebb.status()
+    return {"bits": training.bits(), "did": training.did, "before": before, "status": status}
+
+
+class PlannedTest(EbbTest):
+    def assertAsPlain(self, name: str, optimizer: str, limit: int, limited: dict[str, Any], what: str) -> None:
+        plain = in_child(train_plain, name, optimizer, limited["did"])
+        self.assertSameBits(plain, limited["bits"], what)
+        self.assertWithin(limit, limited["status"], what)
+
+
+class Models(PlannedTest):
+    def test_real_models_follow_a_plan_to_the_same_bits(self):
+        for name in ("resnet18", "lstm", "transformer", "unet", "vgg11"):
+            for optimizer in ("adamw", "sgd") if SOAK else ("adamw",):
+                for percent in (80, 60, 45) if SOAK else (60,):
+                    with self.subTest(model=name, optimizer=optimizer, percent=percent):
+                        self.check(name, optimizer, percent)
+
+    def check(self, name: str, optimizer: str, percent: int) -> None:
+        limit = in_child(measure, name, optimizer, 3)["peak"] * percent // 100
+        limited = in_child(train_planned, name, optimizer, limit, "ebb", 12)
+        self.assertAsPlain(name, optimizer, limit, limited, f"{name} {optimizer} at {percent} %")
+        status = limited["status"]
+        self.assertEqual((status["planner"], status["refusal"]), ("ebb", ""))
+        self.assertGreaterEqual(status["planned_iterations"], FOLLOWED, status)
+
+
+@unittest.skipUnless(TOOL, "EBB_TOOL does not say where the tool is")
+class Planners(PlannedTest):
+    """Each at the smallest of a few limits that it can reach; above the peak nothing is to be planned, and keep is the plan."""
+
+    MODEL = "resnet18" if SOAK else "convolutions"
+
+    def test_every_planner_is_followed_to_the_same_bits(self):
+        told = subprocess.run([TOOL, "planners", "--json"], capture_output=True, text=True, check=True)
+        peak = in_child(measure, self.MODEL, "sgd", 3)["peak"]
+        names = [planner["name"] for planner in json.loads(told.stdout)]
+        followed = []
+        for name in names:
+            with self.subTest(planner=name):
+                followed.append(self.check(name, peak))
+        without = sorted(set(names) - set(followed))
+        self.assertLess(len(without), len(names) / 4, f"followed at no limit below the peak: {without}")
+
+    def check(self, planner: str, peak: int) -> str:
+        """Whose plan was followed."""
+        for percent in (70, 85, 130):
+            limit = peak * percent // 100
+            limited = in_child(train_planned, self.MODEL, "sgd", limit, planner, 10)
+            self.assertAsPlain(self.MODEL, "sgd", limit, limited, f"{planner} at {percent} %")
+            status = limited["status"]
+            if not status["refusal"]:
+                break
+            self.assertEqual((status["planner"], status["planned_iterations"]), ("", 0), status["refusal"])
+        self.assertEqual((status["planner"], status["refusal"]), (planner if percent < 100 else "keep", ""))
+        self.assertGreaterEqual(status["planned_iterations"], FOLLOWED, status)
+        return status["planner"]
+
+
+class Progress(EbbTest):
+    def test_lines_say_what_was_found_and_what_became_of_it(self):
+        def lines(percent):
+            os.environ["EBB_PROGRESS"] = "1"
+            sys.stderr = io.StringIO()
+            train_planned("convolutions", "sgd", peak * percent // 100, "keep", 1)
+            for thread in threading.enumerate():
+                if thread.name == "ebb-progress":
+                    thread.join(60)
+            ebb.off()
+            return sys.stderr.getvalue()
+
+        peak = in_child(measure, "convolutions", "sgd", 3)["peak"]
+        for percent, last in ((130, r"ebb: planned with keep in \d+\.\d s; predicted 1\.\d\d x plain"), (70, "ebb: no plan by keep: .+")):
+            said = in_child(lines, percent)
+            self.assertRegex(said, rf"^ebb: iteration of \d+ ops found; planning with keep …\n{last}\n$")
+
+
+class Deviations(PlannedTest):
+    def test_a_program_that_does_something_else_is_counted_and_returns_to_its_plan(self):
+        name, optimizer = "convolutions", "adamw"
+        limit = in_child(measure, name, optimizer, 3)["peak"] * 6 // 10
+        for deviation in DEVIATIONS:
+            with self.subTest(deviation=deviation):
+                limited = in_child(train_deviating, name, optimizer, limit, deviation)
+                self.assertAsPlain(name, optimizer, limit, limited, deviation)
+                before, status = limited["before"], limited["status"]
+                self.assertGreaterEqual(before["planned_iterations"], FOLLOWED, before)
+                self.assertEqual(before["deviations"], 0)
+                self.assertGreater(status["deviations"], 0)
+                self.assertGreaterEqual(status["planned_iterations"], before["planned_iterations"] + FOLLOWED)
+
+
+if __name__ == "__main__":
+    main()
