@@ -75,6 +75,13 @@ Problem load_problem(const Options& options) {
   return options.plan.empty() ? layout::arena_problem(program).problem : planned_problem(program, options);
 }
 
+// What breaks a rule only as a whole has no line to name.
+void check_named(const Problem& problem, Bytes alignment, const std::string& path) try {
+  layout::check(problem, alignment);
+} catch (const InputError& error) {
+  throw InputError(fmt::format("{}: {}", path, error.what()));
+}
+
 PackOptions pack_options(const Options& options) {
   PackOptions result{.seed = options.seed};
   if (is_csv(options.trace.path)) result.alignment = 1;
@@ -145,7 +152,7 @@ Answer run(const Options& options) {
   require_writable(options.svg);
   const Problem problem = load_problem(options);
   const PackOptions limits = pack_options(options);
-  layout::check(problem, limits.alignment);
+  check_named(problem, limits.alignment, options.trace.path);
   std::vector<Packed> all{pack(chosen, problem, limits)};
   for (const Packer& packer : packers())
     if (options.compare && packer.name != chosen.name) all.push_back(pack(packer, problem, limits));
