@@ -67,13 +67,15 @@ std::vector<Comparison> compare_all(const Options& options) {
       bar.show(from, what);
       return bar.follow(what, from, from + 1 / cells);
     };
+    std::vector<Machine> resolved;  // all of them before anything is planned
     for (const std::string& name : machines) {
       MachineOptions one = options.machine;
       one.name = name;
-      const Machine machine = resolve_machine(one, program);
+      resolved.push_back(resolve_machine(one, program));
+    }
+    for (const Machine& machine : resolved)
       comparisons.push_back(
           compare({path, program, machine, limits, planners, options.planner}, progress_for));
-    }
   }
   return comparisons;
 }

@@ -201,14 +201,14 @@ TEST_F(BadInput, AnOutputThatCannotBeWritten) {
                    {"/nowhere/plan.json"});
   expect_complaint({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("")}, 3, {});
   const std::string plan = folder.path("plan.json");
-  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", plan}).code, 0);
+  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", plan}).code, 0);
   expect_complaint({"simulate", bundled("unet"), plan, "--timeline", "/nowhere/t.json"}, 3,
                    {"/nowhere/t.json"});
 }
 
 TEST_F(BadInput, ThePlanOfAnotherStepLeavesTheOldFileAlone) {
   const std::string plan = folder.path("plan.json");
-  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", plan}).code, 0);
+  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", plan}).code, 0);
   const std::string before = slurp(plan);
   expect_complaint({"simulate", bundled("vgg16"), plan}, 2, {plan, "fingerprint"});
   expect_complaint({"plan", bundled("unet"), "-l", "1%", "-o", plan}, 1, {});
@@ -217,7 +217,7 @@ TEST_F(BadInput, ThePlanOfAnotherStepLeavesTheOldFileAlone) {
 
 TEST_F(BadInput, APlanWhoseTimingCannotBeIsAnAnswer) {
   const std::string plan = folder.path("plan.json");
-  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", plan}).code, 0);
+  ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", plan}).code, 0);
   Json json = Json::parse(slurp(plan));
   json["decisions"][0]["out_after"] = 700;
   expect_complaint({"simulate", bundled("unet"), folder.file("odd.json", json.dump())}, 1, {"block"});

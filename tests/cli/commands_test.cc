@@ -119,7 +119,7 @@ TEST(Plan, NamesTheOpForWhichALimitIsTooSmall) {
 
 TEST(Plan, IsTheSameTwice) {
   const auto plan = [] {
-    Json json = run_ebb({"plan", bundled("unet"), "--limit", "60%", "--json"}).json();
+    Json json = run_ebb({"plan", bundled("unet"), "--limit", "60%", "--evaluations", "200", "--json"}).json();
     json.erase("planning_seconds");
     return json;
   };
@@ -130,8 +130,8 @@ TEST(Simulate, JudgesAWrittenPlanAsPlanDid) {
   const TemporaryFolder folder;
   for (const char* machine : {"h200", "v100-pcie3"}) {
     const Json planned =
-        run_ebb({"plan", bundled("resnet50"), "-l", "60%", "-m", machine, "--set", "latency_in=20us",
-                 "--scale", "2", "-o", folder.path("plan.json"), "--json"})
+        run_ebb({"plan", bundled("resnet50"), "-l", "60%", "-p", "ondemand", "-m", machine, "--set",
+                 "latency_in=20us", "--scale", "2", "-o", folder.path("plan.json"), "--json"})
             .json();
     const Json simulated =
         run_ebb({"simulate", bundled("resnet50"), folder.path("plan.json"), "--json"}).json();
@@ -143,7 +143,7 @@ TEST(Simulate, JudgesAWrittenPlanAsPlanDid) {
 
 TEST(Simulate, WritesATimeline) {
   const TemporaryFolder folder;
-  run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("plan.json")});
+  run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", folder.path("plan.json")});
   const Outcome outcome = run_ebb(
       {"simulate", bundled("unet"), folder.path("plan.json"), "--timeline", folder.path("timeline.json")});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -153,7 +153,7 @@ TEST(Simulate, WritesATimeline) {
 
 TEST(Simulate, AnswersThatAPlanDoesNotKeepASmallerLimit) {
   const TemporaryFolder folder;
-  run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("plan.json")});
+  run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", folder.path("plan.json")});
   const Outcome outcome = run_ebb({"simulate", bundled("unet"), folder.path("plan.json"), "--limit", "50%",
                                    "--timeline", folder.path("timeline.json")});
   EXPECT_EQ(outcome.code, 1);
@@ -248,7 +248,9 @@ TEST(Pack, AnswersThatACapacityBelowTheLoadCannotBe) {
 
 TEST(Plan, PacksWhatStaysAndSaysTheFootprintBesideTheLoad) {
   const auto plan = [](const char* packer) {
-    return run_ebb({"plan", bundled("vgg16"), "-l", "90%", "--pack", packer, "--no-bound", "--json"}).json();
+    return run_ebb({"plan", bundled("vgg16"), "-l", "90%", "-p", "ondemand", "--pack", packer, "--no-bound",
+                    "--json"})
+        .json();
   };
   const Json smartpool = plan("smartpool"), cnmem = plan("cnmem");
   EXPECT_EQ(smartpool["packing"]["algorithm"], "smartpool-best");
@@ -256,7 +258,8 @@ TEST(Plan, PacksWhatStaysAndSaysTheFootprintBesideTheLoad) {
   EXPECT_EQ(smartpool["packing"]["load_bytes"], cnmem["packing"]["load_bytes"]);
   for (const Json& json : {smartpool, cnmem})
     EXPECT_GE(json["packing"]["footprint_bytes"], json["packing"]["load_bytes"]);
-  const Outcome text = run_ebb({"plan", bundled("vgg16"), "-l", "90%", "--pack", "smartpool", "--no-bound"});
+  const Outcome text =
+      run_ebb({"plan", bundled("vgg16"), "-l", "90%", "-p", "ondemand", "--pack", "smartpool", "--no-bound"});
   EXPECT_NE(text.out.find("by smartpool-best"), std::string::npos) << text.out;
 }
 
@@ -268,7 +271,7 @@ TEST(Plan, AnUnknownPackerIsRefusedBeforeAnythingIsPlanned) {
 
 TEST(Pack, PacksAStepAsAPlanRunsIt) {
   const TemporaryFolder folder;
-  run_ebb({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("plan.json")});
+  run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", folder.path("plan.json")});
   const Outcome outcome = run_ebb(
       {"pack", bundled("unet"), "--plan", folder.path("plan.json"), "-a", "smartpool-best", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;

@@ -19,7 +19,7 @@ constexpr int kDraws = 6;
 
 // Ops are the measure of what a simulation costs.
 std::int64_t default_evaluations(const Program& program) {
-  return std::clamp<std::int64_t>(30'000'000 / std::max(program.op_count(), 1), 500, 60'000);
+  return std::clamp<std::int64_t>(15'000'000 / std::max(program.op_count(), 1), 500, 60'000);
 }
 
 // All that one call of the planner shares.
