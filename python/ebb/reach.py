@@ -36,6 +36,7 @@ _STORAGE_CALLS = (
     "fill_",
     "resize_",
 )
+_WORTH_MOVING = 65_536  # bytes; what is smaller may as well stay, and a generator's state is read without an op
 # Made of several ops, between which they keep the address of a tensor of lengths.
 _LENGTH_READERS = ("lstm", "gru", "rnn_tanh", "rnn_relu", "ctc_loss")
 
@@ -56,7 +57,9 @@ def install(patches: Patches) -> None:
             patches.replace(owner, name, _held_for_life)
     for owner in (torch, torch._VF):
         for name in _LENGTH_READERS:
-            patches.replace(owner, name, _lengths_held_during)
+            patches.replace(owner, name, _integers_held_during)
+    for owner in (torch, torch.random):
+        patches.replace(owner, "set_rng_state", _integers_held_during)
     patches.replace(torch.serialization, "_open_zipfile_writer", _opening_records)
     patches.replace(torch.serialization, "_legacy_save", _saving)
     patches.replace(torch._utils, "_rebuild_tensor", _meeting)
@@ -74,7 +77,7 @@ def _held_during(original: Callable[..., Any]) -> Callable[..., Any]:
     return reach
 
 
-def _lengths_held_during(original: Callable[..., Any]) -> Callable[..., Any]:
+def _integers_held_during(original: Callable[..., Any]) -> Callable[..., Any]:
     def reach(*args: Any, **kwargs: Any) -> Any:
         with Scope() as scope:
             scope.hold(a for a in args if isinstance(a, torch.Tensor) and not a.is_floating_point())
@@ -226,7 +229,7 @@ def _meeting(original: Callable[..., Any]) -> Callable[..., Any]:
 
     def rebuild(*args: Any, **kwargs: Any) -> Any:
         tensor = original(*args, **kwargs)
-        if native.managed(tensor):
+        if native.managed(tensor) and tensor.numel() * tensor.element_size() >= _WORTH_MOVING:
             tensor.detach().as_strided((0,), (1,)).clone()
         return tensor
 

@@ -553,6 +553,18 @@ class Layouts(EbbTest):
         self.assertTrue(torch.isfinite(loss))
 
 
+class Generators(EbbTest):
+    @stressed
+    def test_a_state_that_was_moved_about_can_be_set(self):
+        state = torch.get_rng_state().clone()
+        expected = torch.rand(100).tolist()
+        for _ in range(300):  # longer than small blocks are left alone
+            torch.zeros(COUNT).add_(1)
+        self.assertEqual(raw_address(state), 0)
+        torch.set_rng_state(state)
+        self.assertEqual(torch.rand(100).tolist(), expected)
+
+
 class Refusals(EbbTest):
     @stressed
     def test_capturing_a_cuda_graph(self):
