@@ -141,17 +141,19 @@ class Limits(EbbTest):
 
         in_child(body)
 
-    def test_recompute_and_swap_are_what_they_say(self):
+    def test_without_recomputation_everything_goes_to_the_host(self):
         def body(recompute):
             model = perceptron()
-            with ebb.limit(8 * MIB, planner="none", recompute=recompute, device="cpu"):
+            with ebb.limit(14 * MIB, planner="none", recompute=recompute, device="cpu"):
                 for _ in range(2):
                     step(model, 1024)
                 return ebb.status()
 
-        self.assertEqual(in_child(body, False)["replays"], 0)
-        self.assertGreater(in_child(body, False)["bytes_out"], 0)
-        self.assertGreater(in_child(body, True)["replays"], 0)
+        swapped = in_child(body, False)
+        self.assertEqual((swapped["drops"], swapped["replays"]), (0, 0))
+        self.assertGreater(swapped["bytes_out"], 0)
+        # Whether dropping pays is decided by times that were measured; that something leaves is not.
+        self.assertGreater(in_child(body, True)["evictions"], 0)
 
 
 class Errors(EbbTest):
