@@ -73,7 +73,7 @@ def run_child(options: argparse.Namespace) -> None:
         if options.child == "observed":
             ebb.observe()
         else:
-            ebb.limit(int(options.limit), planner=options.planner or None)
+            ebb.limit(int(options.limit), planner=options.planner)
     told.update(train(options.steps, options.batch, options.size))
     if options.child != "plain":
         told["status"] = ebb.status()
@@ -105,6 +105,15 @@ def compare(plain: dict[str, Any], limited: dict[str, Any]) -> list[str]:
     return different + [name for name, value in plain["digests"].items() if limited["digests"][name] != value]
 
 
+def told_of_plan(status: dict[str, Any]) -> str:
+    if not status["planner"]:
+        return "moved on demand"
+    return (
+        f"planned in {status['planning_seconds']:.1f} s, followed for {status['planned_iterations']} steps, "
+        f"{status['deviations']} deviations"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=50, help="limit as a percentage of the peak (default 50)")
@@ -112,7 +121,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--size", type=int, default=96, help="of the images, in pixels")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--planner", default="ebb", help="of the limited run; empty: move on demand only")
+    parser.add_argument("--planner", default="ebb", help="of the limited run (default ebb); none: move on demand only")
     parser.add_argument("--report", help="write what Ebb did here, as JSON")
     parser.add_argument("--child", choices=("plain", "observed", "limited"), help=argparse.SUPPRESS)
     parser.add_argument("--limit", default=0, help=argparse.SUPPRESS)
@@ -136,12 +145,12 @@ def main() -> int:
     print(f"\n{'':24}{'plain':>12}{'limited':>12}")
     print(f"{'memory (MiB)':24}{peak / MIB:>12.0f}{status['arena_high_water'] / MIB:>12.0f}   limit {limit / MIB:.0f}: {'kept' if kept else 'EXCEEDED'}")
     print(f"{'step (ms)':24}{steady(plain):>12.1f}{steady(limited):>12.1f}   {steady(limited) / steady(plain):.2f} x")
-    for key in ("now", "planner", "planned_iterations", "bytes_out", "bytes_in", "replays", "deviations"):
-        if key in status:
-            print(f"{key.replace('_', ' '):24}{'':>12}{status[key]!s:>12}")
-    if status.get("predicted_step_ns") and status.get("measured_step_ns"):
+    if status["planner"]:
         predicted, measured = status["predicted_step_ns"] / 1e6, status["measured_step_ns"] / 1e6
-        print(f"{'predicted step (ms)':24}{'':>12}{predicted:>12.1f}   measured by Ebb {measured:.1f}")
+        ratio = status["predicted_step_ns"] / status["plain_step_ns"]
+        print(f"{'predicted step (ms)':24}{status['plain_step_ns'] / 1e6:>12.1f}{predicted:>12.1f}   {ratio:.2f} x; measured by Ebb {measured:.1f}")
+    print(f"{'planner':24}{'':>12}{status['planner'] or 'none':>12}   {status['refusal'] or told_of_plan(status)}")
+    print(f"{'moved (MiB)':24}{'':>12}{(status['bytes_out'] + status['bytes_in']) / MIB:>12.0f}   {status['replays']} ops computed again")
     print(f"{'last loss':24}{plain['losses'][-1]:>12.6f}{limited['losses'][-1]:>12.6f}")
     print(f"\nidentical: {'yes — losses, parameters, buffers, optimizer state' if not different else 'NO: ' + ', '.join(different)}")
     return 0 if not different and kept else 1
