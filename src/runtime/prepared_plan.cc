@@ -10,7 +10,8 @@
 namespace ebb {
 namespace {
 
-constexpr Bytes kPoolShare = 64;  // one part in this many stays free for what no plan knows, if it can
+constexpr Bytes kPoolShare = 64;    // one part in this many stays free for what no plan knows, if it can
+constexpr double kFitSeconds = 30;  // in the background, while the program goes on without a plan
 
 class Preparer {
  public:
@@ -49,9 +50,11 @@ class Preparer {
     refusal_.clear();
     const std::optional<Plan> first = make(options_.capacity - pool);
     if (!first) return {};
-    layout::FittedPlan fitted =
-        layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
-                         {.alignment = Arena::kAlignment, .reserve = pool, .make_plan = make});
+    layout::FittedPlan fitted = layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
+                                                 {.alignment = Arena::kAlignment,
+                                                  .reserve = pool,
+                                                  .deadline_seconds = kFitSeconds,
+                                                  .make_plan = make});
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
   }
