@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "runtime/op_frame.h"
@@ -37,7 +36,7 @@ struct ProgramRunner::Call {
     return basis;
   }
   void write(std::byte* at, std::size_t k) const {
-    if (!outputs[k].from_old) std::memset(at, 0, outputs[k].bytes);
+    if (!outputs[k].from_old) std::fill_n(at, outputs[k].bytes, std::byte{0});
     scramble(at, outputs[k].bytes, mix(basis(), k));
   }
   void operator()(ExecContext& context) {
@@ -77,7 +76,7 @@ struct ProgramRunner::Call {
 
 ProgramRunner::ProgramRunner(Device& device, const Program& program, const RunnerOptions& options)
     : device_(device), program_(program), options_(options), live_(program.blocks().size()) {
-  const auto copy = [](std::byte* to, const std::byte* from, std::size_t n) { std::memcpy(to, from, n); };
+  const auto copy = [](std::byte* to, const std::byte* from, std::size_t n) { std::copy_n(from, n, to); };
   if (!options_.bytes.load) options_.bytes = {copy, copy};
 }
 
