@@ -62,10 +62,10 @@ int main() {
       "[HOME] fig. 7, percent of the step. The paper, VGG16 at 3950: HOME overlap 57, swapping 0; "
       "SuperNeurons "
       "recomputation 20.5, swapping 9; vDNN swapping 75\n");
-  fmt::print("{:<10}{:>6}  {:<14}{:>9}{:>13}{:>10}{:>9}{:>13}\n", "network", "batch", "planner", "step ms",
+  fmt::print("{:<10}{:>6}  {:<14}{:>9}{:>15}{:>12}{:>12}{:>12}\n", "network", "batch", "planner", "step ms",
              "recomputation", "swapping", "overlap", "computation");
   for (const HomeNetwork& network : load_home_networks()) {
-    const std::int64_t batch = network.name == "VGG16" ? 3950 : network.published.batch[1];
+    const std::int64_t batch = tight_batch(network);
     for (const char* planner : {"vdnn", "superneurons", "capuchin", "home"}) {
       const auto judged = plan_at(network, batch, planner, {.evaluations = 20'000, .threads = 2});
       fmt::print("{:<10}{:>6}  {:<14}", network.name, batch, planner);

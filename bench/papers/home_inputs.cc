@@ -6,6 +6,7 @@
 
 #include "machine/presets.h"
 #include "machine/scale.h"
+#include "planners/largest_batch.h"
 #include "trace/load.h"
 
 namespace ebb::papers {
@@ -46,6 +47,11 @@ std::vector<HomeNetwork> load_home_networks() {
     networks.push_back({source.name, std::move(model), machine, source.published});
   }
   return networks;
+}
+
+std::int64_t tight_batch(const HomeNetwork& network) {
+  return find_largest_batch(network.model, network.machine, kHomeLimit, find_planner("keep"), {}).batch *
+         143 / 100;
 }
 
 std::optional<JudgedPlan> plan_at(const HomeNetwork& network, std::int64_t batch, const std::string& planner,
