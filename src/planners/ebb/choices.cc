@@ -8,7 +8,7 @@ namespace {
 // Sums over cyclic, unrolled ranges of ops.
 class ComputeBefore {
  public:
-  explicit ComputeBefore(const PlanningProblem& problem) : ops_(problem.program.op_count()) {
+  explicit ComputeBefore(const PlanningProblem& problem) {
     before_.push_back(0);
     for (int round = 0; round < 2; ++round)
       for (const Op& op : problem.program.ops())
@@ -20,7 +20,6 @@ class ComputeBefore {
   }
 
  private:
-  OpIndex ops_;
   std::vector<Nanoseconds> before_;
 };
 

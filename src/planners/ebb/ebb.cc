@@ -1,7 +1,6 @@
 #include "planners/ebb/ebb.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <thread>
 

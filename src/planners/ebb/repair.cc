@@ -29,7 +29,6 @@ StepResult Repair::operator()(Plan& plan, Evaluator& evaluate, const Prices& pri
 bool Repair::evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, const Prices& prices,
                        std::mt19937_64& random, const std::vector<char>& banned) {
   const OpIndex n = problem_.program.op_count();
-  short_ops_.clear();
   excess_before_.assign(1, 0);
   shorts_before_.assign(static_cast<std::size_t>(2 * n) + 1, 0);
   excess_.clear();

@@ -36,7 +36,6 @@ class Repair {
 
   const PlanningProblem& problem_;
   const std::vector<Choice>& choices_;
-  std::vector<OpIndex> short_ops_;           // where memory lacks
   std::vector<Bytes> excess_;                // there
   std::vector<Bytes> excess_before_;         // prefix sums of it
   std::vector<std::int32_t> shorts_before_;  // by unrolled op: how many short ops lie before it
