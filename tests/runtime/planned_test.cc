@@ -68,10 +68,7 @@ TEST(Planned, FailingCopiesCorruptNothing) {
   EXPECT_GT(sum.left_out, 0);
 }
 
-// A known defect: seed 101 once read wrong bytes, on a loaded machine under AddressSanitizer. Until it is
-// found, this runs with EBB_SOAK=1 only, where it may fail.
 TEST(Planned, AFullHostCorruptsNothing) {
-  if (std::getenv("EBB_SOAK") == nullptr) GTEST_SKIP() << "known defect, see docs/notes/planned-mode.md";
   const PlannedSum sum = run_cases({.backend = host_backend, .may_fail = true, .host_limit = 32 * kKiB}, 200);
   EXPECT_GT(sum.planned, 0);
 }

@@ -8,6 +8,10 @@
 
 namespace ebb::testing {
 
+namespace {
+constexpr int kMostRefills = 50;
+}
+
 // One call of an op, owned by its function so that a replay finds it.
 struct ProgramRunner::Call {
   struct Input {
@@ -101,12 +105,13 @@ ProgramRunner::Live ProgramRunner::make(BlockId block, Bytes bytes) {
 }
 
 void ProgramRunner::refill(Live& live) {
-  for (int tries = 0; tries < 50; ++tries) try {
+  for (int tries = 1;; ++tries) try {
       const Pin pin = device_.pin(live.handle, PinFor::writing);
       options_.bytes.store(pin.data(), live.content.data(), live.content.size());
       return;
     } catch (const std::exception& error) {
       failed(error);
+      if (tries == kMostRefills) throw;  // the device does not have what the program says it has
     }
 }
 

@@ -45,7 +45,8 @@ class ProgramRunner {
   void finish();
 
   int wrong_reads() const { return *wrong_; }
-  // BackendError and OutOfMemory that passed; what the op was to make is then made up.
+  // BackendError and OutOfMemory that passed; what the op was to make is then made up. If even that fails, it
+  // passes on: the program cannot go on.
   int failures() const { return failures_; }
   const std::string& last_failure() const { return last_failure_; }
 
