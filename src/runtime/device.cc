@@ -153,6 +153,7 @@ void Device::unpin(Handle handle, PinFor purpose) {
   --block.pins;
   if (purpose == PinFor::writing) {
     --block.changing;
+    parts_->pager.content_changed(block);
     ++block.version;
   }
   parts_->lifetimes.reap(handle);

@@ -152,7 +152,7 @@ PagedBlock* Follower::block_of(GapId gap) const { return tracker_.bound(plan_->g
 bool Follower::copy_out(GapId gap) {
   PagedBlock* block = block_of(gap);
   if (!block || block->freed) return true;  // freed earlier than planned
-  if (!block->resident()) return false;
+  if (!block->resident() || block->changing > 0) return false;
   return block->clean() || parts_.pager.start_copy_out(*block);
 }
 

@@ -1,7 +1,9 @@
 // What planned mode does, behaviour by behaviour, on a chain of layers: forward, backward, update.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "backend/null/null_backend.h"
 #include "runtime/program_runner.h"
@@ -160,6 +162,47 @@ TEST_F(PlannedChain, SaysWhyThereIsNoPlan) {
   EXPECT_FALSE(device.status().refusal.empty());
   EXPECT_EQ(device.status().mode, Mode::reactive);
   EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+// first(a) … second(b) … third(a) … second(b), and a plan that sends both away in between: its copy of `a`
+// behind `first` begins while the program still writes to `a`.
+TEST_F(PlannedChain, BytesWrittenThroughAPinSurviveThePlansCopies) {
+  DeviceOptions swapping = options(100 * kKiB);
+  swapping.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+    Plan plan = Plan::keep_all(problem.gaps);
+    for (Decision& decision : plan.decisions) decision.action = Action::swap;
+    return PlanningResult{.plan = std::move(plan)};
+  };
+  Device device(backend, swapping);
+  const Handle a = device.malloc(8 * kKiB), b = device.malloc(8 * kKiB);
+  for (const Handle block : {a, b}) *device.pin(block, PinFor::writing).data() = std::byte{0};
+  int seen = 0;
+  const auto add = [&](std::string_view name, Handle block, int value) {
+    device.exec({.name = name}, {&block, 1}, {&block, value != 0 ? 1u : 0u}, [&](ExecContext& context) {
+      std::byte& byte = *context.data(block);
+      seen = static_cast<int>(byte);
+      if (value != 0) byte = static_cast<std::byte>(value);
+    });
+  };
+  const auto iterate = [&](bool write_through_a_pin) {
+    add("first", a, 1);
+    {
+      Pin pin = write_through_a_pin ? device.pin(a, PinFor::writing) : Pin();
+      add("second", b, 2);
+      if (write_through_a_pin) *pin.data() = std::byte{77};
+    }
+    add("third", a, 0);
+    add("second", b, 2);
+  };
+  for (int i = 0; i < 1000 && device.status().mode != Mode::planned; ++i) {
+    iterate(false);
+    if (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_EQ(device.status().mode, Mode::planned);
+  iterate(false);
+  iterate(true);
+  add("first", a, 1);
+  EXPECT_EQ(seen, 77);
 }
 
 std::int64_t resident_pages() {
