@@ -3,9 +3,11 @@
 #
 #   bench/gpu/build_adapter.sh HEADERS [FOLDER]        then: PYTHONPATH=FOLDER/python python3 …
 #
-# HEADERS holds fmt/, nlohmann/, zlib.h, zconf.h and zstd.h (Debian: libfmt-dev, nlohmann-json3-dev, zlib1g-dev, libzstd-dev);
-# the libraries libz.so.1 and libzstd.so.1 have to be on the machine. FOLDER is build-gpu unless given. What changed is
-# compiled again; PYTHON, CXX and CUDA_HOME choose others than python3, g++ and /usr/local/cuda.
+# HEADERS holds fmt/, nlohmann/, Eigen/, oneapi/, zlib.h, zconf.h and zstd.h (Debian: libfmt-dev, nlohmann-json3-dev,
+# libeigen3-dev, libtbb-dev, zlib1g-dev, libzstd-dev); libz.so.1, libzstd.so.1 and libtbb.so.12 have to be on the machine
+# or in LIBRARIES. FOLDER is build-gpu unless given. What changed is compiled again; PYTHON, CXX and CUDA_HOME choose
+# others than python3, g++ and /usr/local/cuda. CORE names archives of the core, built elsewhere with EBB_CUDA=ON and
+# position-independent code, to compile the adapter alone.
 set -euo pipefail
 headers=$(realpath "$1")
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -27,8 +29,11 @@ export TORCH_FLAGS="-fvisibility=hidden -isystem $torch/include -isystem $torch/
 export FOLDER=$folder
 
 # Linear programs are for bounds, which nothing here asks for; their solver is a library more.
-core=$(find src/{trace,machine,plan,simulate,layout,planners,backend,runtime} -name '*.cc' \
-  ! -path src/simulate/lp.cc ! -path src/backend/cuda/no_cuda.cc)
+core=
+if [ -z "${CORE:-}" ]; then
+  core="bench/gpu/no_lp.cc $(find src/{trace,machine,plan,simulate,layout,planners,backend,runtime} -name '*.cc' \
+    ! -path src/simulate/lp.cc ! -path src/backend/cuda/no_cuda.cc ! -path 'src/planners/dqn/*')"
+fi
 adapter=$(find src/torch -name '*.cc' ! -name no_cuda_platform.cc)
 
 compile() { # compile SOURCE
@@ -42,12 +47,14 @@ compile() { # compile SOURCE
 }
 export -f compile
 mkdir -p "$folder/objects"
-printf '%s\n' $adapter bench/gpu/no_lp.cc $core | xargs -P "$(nproc)" -I{} bash -c 'compile {}'
+printf '%s\n' $adapter $core | xargs -P "$(nproc)" -I{} bash -c 'compile {}'
 
 "$CXX" -shared -o "$folder/python/ebb/_native$suffix" \
-  $(for source in $core $adapter bench/gpu/no_lp.cc; do echo "$folder/objects/${source//\//_}.o"; done) \
+  $(for source in $core $adapter; do echo "$folder/objects/${source//\//_}.o"; done) \
   -L"$torch/lib" -Wl,-rpath,"$torch/lib" -ltorch_python -ltorch -ltorch_cpu -ltorch_cuda -lc10 -lc10_cuda \
-  -L"$cuda/lib64" -Wl,-rpath,"$cuda/lib64" -lcudart -l:libz.so.1 -l:libzstd.so.1 -lpthread
+  -L"$cuda/lib64" -Wl,-rpath,"$cuda/lib64" -lcudart \
+  ${CORE:+-Wl,--start-group $CORE -Wl,--end-group} \
+  ${LIBRARIES:+-L"$LIBRARIES" -Wl,-rpath,"$LIBRARIES"} -l:libz.so.1 -l:libzstd.so.1 -l:libtbb.so.12 -lpthread
 for file in python/ebb/*.py; do
   [ -e "$file" ] && ln -sf "$root/$file" "$folder/python/ebb/"
 done

@@ -16,7 +16,9 @@ constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to 
 constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done
 constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
-constexpr Bytes kCut = 200;  // a 200th of the limit is taken off each time
+constexpr int kMostPackedPlans = 10;  // plans made again for less to be packed as they are scheduled
+constexpr Bytes kCut = 200;           // at least a 200th of the limit is taken off each time,
+constexpr Bytes kMostOff = 4;         // and no more than a quarter in all before copies are retimed
 
 // A timed plan and what the simulator makes of it.
 struct Run {
@@ -40,28 +42,47 @@ class Fitter {
                                                  std::chrono::duration<double>(options.deadline_seconds));
   }
 
-  FittedPlan run(Plan plan) {
+  FittedPlan run(const Plan& plan) {
+    if (capacity_ < 0) return std::move(result_);
+    pack_plans(plan);
+    if (!result_.fits) retime_plans(plan);
+    return std::move(result_);
+  }
+
+ private:
+  // Plans for less and less, packed as they are scheduled: what the packing wants beyond the limit is taken
+  // off. The first that fits is the fastest, as plans for less are slower.
+  void pack_plans(Plan plan) {
     Bytes limit = problem_.limit - options_.reserve;
-    for (int plans = 0; capacity_ >= 0 && plans < kMostPlans; ++plans) {
+    for (int plans = 0; plans < kMostPackedPlans; ++plans) {
       planned_for_ = limit;
-      if (try_all(plan, limit)) return std::move(result_);
+      std::optional<Run> given = simulate(plan, limit);
+      const Bytes excess = given ? pack_schedule(*given) : 1;
+      if (excess == 0 || !options_.make_plan || is_late()) return;
+      limit -= std::max(excess, problem_.limit / kCut + 1);
+      if (limit < problem_.limit - problem_.limit / kMostOff) return;
+      std::optional<Plan> next = options_.make_plan(limit);
+      if (!next) return;
+      plan = std::move(*next);
+    }
+  }
+
+  void retime_plans(Plan plan) {
+    Bytes limit = problem_.limit - options_.reserve;
+    for (int plans = 0; plans < kMostPlans; ++plans) {
+      planned_for_ = limit;
+      if (retime(plan, limit)) return;
       if (!options_.make_plan || is_late()) break;
       limit -= problem_.limit / kCut + 1;
       std::optional<Plan> next = options_.make_plan(limit);
       if (!next) break;
       plan = std::move(*next);
     }
-    return std::move(result_);
   }
 
- private:
-  bool try_all(const Plan& plan, Bytes limit) {
-    std::optional<Run> given = simulate(plan, limit);
-    if (!given) return false;
-    // Without copies there is nothing to retime: all is up to the packer.
-    const bool moves = !given->lowered.swaps.empty();
-    if (pack_schedule(*given, moves ? kQuickLook : kPersistence * options_.budget)) return true;
-    if (!moves) return false;
+  bool retime(const Plan& plan, Bytes limit) {
+    const std::optional<Run> given = simulate(plan, limit);
+    if (!given || given->lowered.swaps.empty()) return false;
     fast_enough_ = given->step.step_time + given->step.step_time / kTolerance;
     if (pack_by_position(given->lowered, Retiming::by_address)) return true;
     Plan retimed = given->lowered.plan;
@@ -94,12 +115,19 @@ class Fitter {
     return layout;
   }
 
-  bool pack_schedule(Run& run, std::int64_t budget) {
-    if (run.schedule.commands.empty()) return false;
+  // The bytes by which the smallest layout found is too large; 0: accepted.
+  Bytes pack_schedule(Run& run) {
+    if (run.schedule.commands.empty()) return 1;
     ArenaProblem arena = arena_problem(problem_.program, problem_.gaps, run.lowered, run.schedule);
-    if (arena.meets_itself) return false;
-    Layout layout = pack_within(arena.problem, budget);
-    return layout.fits && accept(std::move(run), std::move(arena), std::move(layout), Retiming::none);
+    if (arena.meets_itself) return 1;
+    Layout layout = pack_within(arena.problem, kQuickLook);
+    if (!layout.fits) {
+      ++result_.attempts;
+      layout =
+          pack(arena.problem, {.alignment = options_.alignment, .budget = kPersistence * options_.budget});
+    }
+    if (layout.footprint > capacity_) return layout.footprint - capacity_;
+    return accept(std::move(run), std::move(arena), std::move(layout), Retiming::none) ? 0 : 1;
   }
 
   bool pack_by_position(const LoweredPlan& lowered, Retiming retiming) {

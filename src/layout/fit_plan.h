@@ -1,9 +1,9 @@
 // From a plan that keeps a limit by load to one that keeps it by address: offsets for every residency, so
 // that the whole arena, fragmentation included, stays within the limit. See docs/notes/packing.md.
 //
-// First the plan is packed as it is; then its copies are retimed, out earlier and in later, until what is
-// resident leaves room to pack with and the step takes no longer than planned, or else the fastest is taken;
-// then it is made again for less. Deterministic but for the deadline.
+// First the plan is packed as it is scheduled, and made again with the difference taken off until it fits. If
+// that takes too much off, copies are retimed, out earlier and in later, until what is resident leaves room
+// to pack with, and the fastest is taken. Deterministic but for the deadline.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ struct FitOptions {
   Bytes alignment = kDefaultAlignment;
   Bytes reserve = 0;             // kept free above the footprint for requests that no plan knows
   std::int64_t budget = 40'000;  // steps of each attempt to pack
-  double deadline_seconds = 3;   // after this no new attempt begins; 0: never
+  double deadline_seconds = 20;  // after this no new attempt begins; 0: never
   MakePlan make_plan = nullptr;  // nullptr: the plan is not made again
 };
 
