@@ -48,6 +48,7 @@ void draw(const HomeNetwork& network, std::int64_t batch, const JudgedPlan& judg
     for (std::size_t k = 0; k < 3; ++k)
       chart.lines[k].points.push_back({static_cast<double>(i), milliseconds(times[k])});
   }
+  if (!chart.lines[2].points.empty()) chart.y_from = 0.95 * chart.lines[2].points.back().y;
   write_chart(folder + "/home-fig8-" + network.name + ".svg", chart);
 }
 

@@ -115,17 +115,41 @@ class Drawing {
     const Line& line = chart_.lines[i];
     const char* colour = kColours[i % kColours.size()];
     const char* dashes = line.stroke == Stroke::dashed ? " stroke-dasharray='6 4'" : "";
-    add("<path fill='none' stroke='{}' stroke-width='1.6'{} clip-path='url(#frame)' d='", colour, dashes);
+    add("<path fill='none' stroke='{}' stroke-width='{}'{} clip-path='url(#frame)' d='", colour, width_of(i),
+        dashes);
     add_path(line);
     add("'/>\n");
-    for (const Point& point : line.points)
-      if (line.stroke == Stroke::marked && std::isfinite(point.y))
-        add("<circle cx='{:.2f}' cy='{:.2f}' r='3' fill='{}' clip-path='url(#frame)'><title>{}: {:.6g}, "
-            "{:.6g}</title></circle>\n",
-            across(point.x), down(point.y), colour, escape(line.name), point.x, point.y);
     const double y = kTop + 10 + kLegendStep * static_cast<double>(i);
+    if (line.stroke == Stroke::marked) {
+      for (const Point& point : line.points)
+        if (std::isfinite(point.y))
+          add("<path d='{}' fill='{}' clip-path='url(#frame)'><title>{}: {:.6g}, {:.6g}</title></path>\n",
+              mark(i, across(point.x), down(point.y)), colour, escape(line.name), point.x, point.y);
+      add("<path d='{}' fill='{}'/>\n", mark(i, kLeft + kWidth + 27, y), colour);
+    }
     add("<path d='M{} {}h24' stroke='{}' stroke-width='2.5'{}/><text x='{}' y='{}'>{}</text>\n",
         kLeft + kWidth + 15, y, colour, dashes, kLeft + kWidth + 45, y + 4, escape(line.name));
+  }
+
+  // What is drawn first is wider, so that a line under another is still seen.
+  double width_of(std::size_t i) const {
+    return chart_.lines[i].stroke == Stroke::dashed
+               ? 1.6
+               : 1.4 + 0.6 * static_cast<double>(std::min<std::size_t>(chart_.lines.size() - 1 - i, 5));
+  }
+
+  // A disc, a square, a diamond or a triangle, by the number of the line.
+  static std::string mark(std::size_t i, double x, double y) {
+    switch (i % 4) {
+      case 0:
+        return fmt::format("M{:.2f} {:.2f}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", x - 3.5, y);
+      case 1:
+        return fmt::format("M{:.2f} {:.2f}h6v6h-6z", x - 3, y - 3);
+      case 2:
+        return fmt::format("M{:.2f} {:.2f}l4.5 4.5l-4.5 4.5l-4.5 -4.5z", x, y - 4.5);
+      default:
+        return fmt::format("M{:.2f} {:.2f}l4.2 7.2h-8.4z", x, y - 4.4);
+    }
   }
 
   void add_path(const Line& line) {

@@ -1,0 +1,177 @@
+// Every planner in every cell, seven recorded steps and five op graphs on three machines at 90 … 30 % of the
+// peak: is ours ever worse than another, and how far is it from the bound?
+//   planner_cells FILE run PLANNER…   fills FILE (others: all but ebb; PLANNER:N: with N simulations)
+//   planner_cells FILE table          prints it
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+
+#include "cell_book.h"
+#include "machine/presets.h"
+#include "plan/smallest_limit.h"
+#include "planners/judge.h"
+#include "simulate/bounds.h"
+#include "trace/load.h"
+
+namespace {
+
+using namespace ebb;
+using namespace ebb::cells;
+namespace fs = std::filesystem;
+
+constexpr std::array kSteps = {"traces/resnet50",          "traces/gpt2",         "traces/unet",
+                               "traces/mobilenet_v2",      "traces/vgg16",        "traces/densenet121",
+                               "graphs/dtr-resnet32",      "graphs/g10-VIT_1280", "graphs/dtr-transformer",
+                               "graphs/g10-BERT_Base_256", "traces/lstm",         "graphs/dtr-lstm"};
+constexpr std::array kMachines = {"h200", "v100-pcie3", "a100-15.75"};
+constexpr std::array kPercents = {90, 80, 70, 60, 50, 40, 30};
+constexpr double kBoundSeconds = 10;
+constexpr double kTolerance = 0.005;  // of the other's step time
+
+struct Contender {
+  std::string name;
+  PlannerOptions options;
+};
+
+std::vector<Contender> parse_contenders(int argc, char** argv) {
+  std::vector<Contender> contenders;
+  for (int i = 0; i < argc; ++i) {
+    const std::string text = argv[i];
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    Contender contender{.name = text.substr(0, colon), .options = {}};
+    if (colon < text.size()) contender.options.evaluations = std::stoll(text.substr(colon + 1));
+    if (contender.name != "others") {
+      contenders.push_back(contender);
+      continue;
+    }
+    for (const Planner& planner : planners())
+      if (planner.name != "ebb" && planner.name != "home")
+        contenders.push_back({std::string(planner.name), contender.options});
+  }
+  return contenders;
+}
+
+Entry measure(const PlanningProblem& problem, const Contender& contender) {
+  const std::clock_t begin = std::clock();
+  auto seconds = [&] { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; };
+  if (contender.name == kBound) {
+    const Bounds found =
+        bounds(problem.program, problem.gaps, problem.machine, problem.limit, {.lp_seconds = kBoundSeconds});
+    const double ratio = found.ratio(found.best(PlanKind::any));
+    return {std::isfinite(ratio) ? std::optional(ratio) : std::nullopt, seconds()};
+  }
+  const JudgedPlan judged = plan_and_judge(find_planner(contender.name), problem, contender.options);
+  if (judged.infeasible) return {std::nullopt, seconds()};
+  if (!judged.violations.empty())
+    throw std::logic_error(fmt::format("{}: {}", contender.name, judged.violations.front().sentence));
+  return {judged.step.ratio(), seconds()};
+}
+
+void run(Book& book, const fs::path& data, const std::vector<Contender>& contenders) {
+  for (const char* step : kSteps) {
+    const Program program = load_program((data / (std::string(step) + ".json.gz")).string());
+    const Gaps gaps(program);
+    for (const int percent : kPercents)
+      for (const char* machine_name : kMachines) {
+        const Machine machine = find_preset(machine_name);
+        const PlanningProblem problem{program, gaps, machine, program.peak_demand() / 100 * percent};
+        if (problem.limit < largest_op_need(program).bytes) continue;
+        const Cell cell{fs::path(step).filename().string(), machine_name, percent};
+        for (const Contender& contender : contenders)
+          if (!book.find(cell, contender.name)) book.add(cell, contender.name, measure(problem, contender));
+      }
+  }
+}
+
+// The best plan of the other planners.
+struct Rival {
+  std::string name = "-";
+  double ratio = INFINITY;
+  double cpu_seconds = 0;
+};
+
+Rival best_rival(const std::map<std::string, Entry>& entries) {
+  Rival rival;
+  for (const auto& [name, entry] : entries)
+    if (name != "ebb" && name != kBound && entry.ratio && *entry.ratio < rival.ratio)
+      rival = {name, *entry.ratio, entry.cpu_seconds};
+  return rival;
+}
+
+struct Tally {
+  int cells = 0, unserved = 0, worse = 0, much_worse = 0, without_bound = 0;
+  double excess = 0, largest = 0, slowest = 0;
+};
+
+void print_cell(const Cell& cell, const std::map<std::string, Entry>& entries, Tally& tally) {
+  const auto ours = entries.find("ebb");
+  if (ours == entries.end()) return;
+  const Rival rival = best_rival(entries);
+  const auto bound = entries.find(kBound);
+  ++tally.cells;
+  tally.slowest = std::max(tally.slowest, ours->second.cpu_seconds);
+  const bool bounded = bound != entries.end() && bound->second.ratio;
+  std::string verdict;
+  if (!ours->second.ratio) {
+    ++tally.unserved;
+    verdict = std::isfinite(rival.ratio) ? "**no plan**" : "none has a plan";
+  } else {
+    const double relative = *ours->second.ratio / rival.ratio - 1;
+    if (relative > 1e-9) ++tally.worse, verdict = fmt::format("worse by {:.2f} %", 100 * relative);
+    if (relative > kTolerance) ++tally.much_worse, verdict = "**" + verdict + "**";
+    if (bounded) {
+      const double excess = 100 * (*ours->second.ratio - *bound->second.ratio);
+      tally.excess += excess;
+      tally.largest = std::max(tally.largest, excess);
+    }
+  }
+  if (!bounded || !ours->second.ratio) ++tally.without_bound;
+  auto text = [](const std::optional<double>& ratio) { return ratio ? fmt::format("{:.4f}", *ratio) : "-"; };
+  fmt::print("| {} | {} | {} % | {} | {} | {} | {} {} | {:.1f} | {} |\n", cell.step, cell.machine,
+             cell.percent, text(ours->second.ratio), bounded ? text(bound->second.ratio) : "-",
+             bounded && ours->second.ratio
+                 ? fmt::format("{:.2f}", 100 * (*ours->second.ratio - *bound->second.ratio))
+                 : "-",
+             rival.name, std::isfinite(rival.ratio) ? fmt::format("{:.4f}", rival.ratio) : "",
+             ours->second.cpu_seconds, verdict);
+}
+
+void print_table(const Book& book) {
+  fmt::print(
+      "| step | machine | limit | ebb | bound | above it, points | best other | CPU s | |\n"
+      "|---|---|---:|---:|---:|---:|---|---:|---|\n");
+  Tally tally;
+  for (const char* step : kSteps)
+    for (const char* machine : kMachines)
+      for (const int percent : kPercents) {
+        const auto found = book.cells().find({fs::path(step).filename().string(), machine, percent});
+        if (found != book.cells().end()) print_cell(found->first, found->second, tally);
+      }
+  fmt::print(
+      "\n{} cells. No plan of ebb in {}. Worse than the best other in {}, by more than {} % in {}. Above the "
+      "bound by {:.2f} points on average and {:.2f} at most. Longest planning: {:.1f} CPU s.\n",
+      tally.cells, tally.unserved, tally.worse, 100 * kTolerance, tally.much_worse,
+      tally.excess / std::max(1, tally.cells - tally.without_bound), tally.largest, tally.slowest);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string command = argc > 2 ? argv[2] : "";
+  if (command != "run" && command != "table") {
+    fmt::print(stderr, "usage: planner_cells FILE run PLANNER… | planner_cells FILE table\n");
+    return 2;
+  }
+  const fs::path data = fs::path(EBB_SOURCE_DIR) / ".." / "shared" / "data";
+  if (!fs::exists(data)) {
+    fmt::print("skipped: ../shared/data is not there\n");
+    return 0;
+  }
+  Book book(argv[1]);
+  if (command == "run") run(book, data, parse_contenders(argc - 3, argv + 3));
+  if (command == "table") print_table(book);
+}
