@@ -57,13 +57,16 @@ std::optional<Region> Arena::take(Bytes bytes, std::vector<Event>& waits) {
   return carve(hole_offset, hole_bytes, hole_offset, bytes, waits);
 }
 
-std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits) {
-  bytes = rounded(bytes);
-  const auto fits = [bytes](const auto& hole) { return hole.second >= bytes; };
+std::optional<Bytes> Arena::lowest_fit(Bytes bytes) const {
+  const auto fits = [bytes = rounded(bytes)](const auto& hole) { return hole.second >= bytes; };
   const auto it = std::find_if(holes_.begin(), holes_.end(), fits);
   if (it == holes_.end()) return std::nullopt;
-  const auto [hole_offset, hole_bytes] = *it;
-  return carve(hole_offset, hole_bytes, hole_offset, bytes, waits);
+  return it->first;
+}
+
+std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits) {
+  const std::optional<Bytes> offset = lowest_fit(bytes);
+  return offset ? take_at(*offset, bytes, waits) : std::nullopt;
 }
 
 std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits) {

@@ -64,6 +64,8 @@ class Arena {
   Bytes largest_hole() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
   // The size of the hole that `take` would choose; 0 if there is none.
   Bytes best_hole(Bytes bytes) const;
+  // Where `take_lowest` would begin.
+  std::optional<Bytes> lowest_fit(Bytes bytes) const;
   // What `take` would take.
   std::optional<Region> best_fit(Bytes bytes) const;
   const std::map<Bytes, Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent

@@ -95,16 +95,20 @@ bool Pager::return_to(PagedBlock& block, const Region& region) {
   return true;
 }
 
-void Pager::begin_use(PagedBlock& block, bool writes) {
-  assert(block.resident() && "compute uses what is not there");
+void Pager::wait_for_copies(PagedBlock& block, bool out_too) {
   if (block.at.arrived != kHappened) {
     compute_waits(block.at.arrived, StallCause::copy_in);
     block.at.arrived = kHappened;
   }
-  if (writes && block.at.copied_until != kHappened) {
+  if (out_too && block.at.copied_until != kHappened) {
     compute_waits(block.at.copied_until, StallCause::sync);
     block.at.copied_until = kHappened;
   }
+}
+
+void Pager::begin_use(PagedBlock& block, bool writes) {
+  assert(block.resident() && "compute uses what is not there");
+  wait_for_copies(block, writes);
   touch(block);
 }
 

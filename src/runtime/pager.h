@@ -85,8 +85,9 @@ class Pager {
   // Is there a hole of that size? If so, compute waits until it can be used, so that the op that fills it
   // does not have to.
   [[nodiscard]] bool wait_for_hole(Bytes bytes);
-  // The last resort: all that is not pinned leaves, and the operands — pinned once, by the caller — move to
-  // the low end. An operand may be on the host afterwards.
+  // The last resort: all that is not pinned leaves; what the host does not take, and the operands — pinned
+  // once, by the caller — move to the low end. One that goes over the host may
+  // be there afterwards.
   void compact(std::span<PagedBlock* const> operands);
   // No block is dropped from now on, or again.
   void set_may_drop(bool may_drop) { options_.may_drop = may_drop; }
@@ -133,6 +134,7 @@ class Pager {
   bool return_to(PagedBlock& block, const Region& region);
   bool wait_for(Engine engine, const Region& region);
   void compute_waits(Event event, StallCause cause);
+  void wait_for_copies(PagedBlock& block, bool out_too);
   std::optional<PieceWindow> choose_window(Bytes need, bool small_too);
   std::optional<Bytes> clear_window(Bytes need);
   double cost_of_evicting(const PagedBlock& block, bool small_too) const;
@@ -144,6 +146,8 @@ class Pager {
   std::optional<HostPlace> take_host_place(Bytes bytes);
   bool copy_low(PagedBlock& block);
   void move_low(PagedBlock& block);
+  bool return_low(PagedBlock& block);
+  void slide_into(PagedBlock& block, Bytes hole_offset);
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
   Event timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from);
   void settle_in(PagedBlock& block, const Region& region);

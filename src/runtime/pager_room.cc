@@ -10,6 +10,10 @@
 
 namespace ebb {
 
+namespace {
+constexpr Bytes kMostPieces = 1024;  // in which a block slides into a smaller hole rather than over the host
+}
+
 std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine, Fit fit) {
   arena_.forget(backend_);
   waits_.clear();
@@ -18,7 +22,12 @@ std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine,
                                      ? arena_.take(block.bytes, waits_)
                                      : arena_.take_highest(block.bytes, waits_);
   if (!region) {
-    const std::optional<Bytes> offset = clear_window(block.bytes);
+    std::optional<Bytes> offset = clear_window(block.bytes);
+    if (!offset && !refused_.empty()) {
+      // What the host does not take moves together instead.
+      compact({});
+      offset = clear_window(block.bytes);
+    }
     if (!offset) return std::nullopt;
     waits_.clear();
     region = arena_.take_at(*offset, block.bytes, waits_);
@@ -152,14 +161,11 @@ bool Pager::wait_for_hole(Bytes bytes) {
 }
 
 bool Pager::copy_low(PagedBlock& block) {
-  begin_use(block, true);
+  const std::optional<Bytes> offset = arena_.lowest_fit(block.bytes);
+  if (!offset || *offset > block.at.region.offset) return false;
+  wait_for_copies(block, true);
   waits_.clear();
-  const std::optional<Region> region = arena_.take_lowest(block.bytes, waits_);
-  if (!region) return false;
-  if (region->offset > block.at.region.offset) {
-    arena_.give(*region, waits_);
-    return false;
-  }
+  const std::optional<Region> region = arena_.take_at(*offset, block.bytes, waits_);
   try {
     for (const Event event : waits_) compute_waits(event, StallCause::room);
     copy(Engine::compute, device_ + region->offset, data(block), block.bytes);
@@ -175,32 +181,57 @@ bool Pager::copy_low(PagedBlock& block) {
   return true;
 }
 
+bool Pager::return_low(PagedBlock& block) {
+  struct LiftedPins {
+    PagedBlock& block;
+    int pins = std::exchange(block.pins, 0);
+    ~LiftedPins() { block.pins = pins; }
+  };
+  const BlockHold keep(block, &PagedBlock::keeps);
+  const LiftedPins lifted{block};
+  return evict(block) && bring_in(block, Fit::lowest);
+}
+
+void Pager::slide_into(PagedBlock& block, Bytes hole_offset) {
+  const Region from = block.at.region;
+  const Bytes distance = from.offset - hole_offset;
+  wait_for_copies(block, true);
+  waits_.clear();
+  const Region hole = *arena_.take_at(hole_offset, distance, waits_);
+  wait_for(Engine::compute, hole);
+  try {
+    // Pieces no longer than the hole do not overlap with where they go.
+    for (Bytes done = 0; done < block.bytes; done += distance)
+      copy(Engine::compute, device_ + hole.offset + done, device_ + from.offset + done,
+           std::min(distance, block.bytes - done));
+    compute_advanced();
+  } catch (...) {
+    arena_.give(hole, backend_.record(Engine::compute));
+    throw;
+  }
+  residents_.erase(from.offset);
+  arena_.give({hole.offset + from.bytes, distance}, compute_mark());
+  settle_in(block, {hole.offset, from.bytes});
+  tell(block);
+}
+
 void Pager::move_low(PagedBlock& block) {
   if (copy_low(block)) return;
-  // A hole just below that is smaller than the block: over the host, the block can slide into it.
   const auto above = arena_.holes().lower_bound(block.at.region.offset);
   if (above == arena_.holes().begin()) return;
   const auto [hole_offset, hole_bytes] = *std::prev(above);
   if (hole_offset + hole_bytes != block.at.region.offset) return;
-  struct LiftedPin {
-    PagedBlock& block;
-    explicit LiftedPin(PagedBlock& b) : block(b) { --block.pins; }
-    ~LiftedPin() { ++block.pins; }
-  };
-  const BlockHold keep(block, &PagedBlock::keeps);
-  const LiftedPin lifted(block);
-  if (evict(block)) std::ignore = bring_in(block, Fit::lowest);
+  if (block.bytes / hole_bytes > kMostPieces && return_low(block)) return;
+  if (block.resident()) slide_into(block, hole_offset);
 }
 
 void Pager::compact(std::span<PagedBlock* const> operands) {
   if (!options_.may_move) return;
   ++statistics_.compactions;
-  std::vector<PagedBlock*> leaving;
-  for (const auto& [offset, block] : residents_)
-    if (block->pins == 0 && !rests(*block)) leaving.push_back(block);
-  for (PagedBlock* block : leaving) std::ignore = evict(*block);
-
   std::vector<PagedBlock*> moving;
+  for (const auto& [offset, block] : residents_)
+    if (may_leave(*block)) moving.push_back(block);
+  std::erase_if(moving, [&](PagedBlock* block) { return evict(*block); });
   for (PagedBlock* block : operands)
     if (block->resident() && block->pins == 1) moving.push_back(block);
   const auto by_offset = [](const PagedBlock* a, const PagedBlock* b) {

@@ -1,0 +1,79 @@
+// Room is found wherever it is: next to each other or not, with host memory or without.
+#include <gtest/gtest.h>
+
+#include "runtime/device_fixture.h"
+
+namespace ebb::testing {
+namespace {
+
+constexpr Bytes kUnit = 4 * kKiB;
+
+// A device of six units whose host takes next to nothing.
+class FullHost : public ::testing::Test {
+ protected:
+  Handle numbered(Bytes units, int first) {
+    const Handle block = d.device.malloc(units * kUnit);
+    const Pin pin = d.device.pin(block, PinFor::writing);
+    for (Bytes i = 0; i < units * kUnit; ++i) pin.data()[i] = number(first, i);
+    return block;
+  }
+  bool is_numbered(Handle block, Bytes units, int first) {
+    const Pin pin = d.device.pin(block, PinFor::reading);
+    for (Bytes i = 0; i < units * kUnit; ++i)
+      if (pin.data()[i] != number(first, i)) return false;
+    return true;
+  }
+  static std::byte number(int first, Bytes i) { return static_cast<std::byte>(first + i / 512); }
+
+  SmallDevice d{{.limit = 6 * kUnit, .host_limit = 512}};
+};
+
+//  | a | b | c | d |     |   →   | b | d |          |
+TEST_F(FullHost, BlocksBetweenHolesMoveTogether) {
+  const Handle a = numbered(1, 1), b = numbered(1, 2), c = numbered(1, 3), e = numbered(1, 4);
+  d.device.free(a);
+  d.device.free(c);
+  const Handle large = d.input(4 * kUnit, 9);
+  EXPECT_EQ(d.value(large, 4 * kUnit), 9);
+  EXPECT_TRUE(is_numbered(b, 1, 2));
+  EXPECT_TRUE(is_numbered(e, 1, 4));
+}
+
+//  | a |       b       |     |   →   |       b       |         |
+TEST_F(FullHost, ABlockSlidesIntoAHoleThatIsSmaller) {
+  const Handle a = numbered(1, 1), b = numbered(3, 2);
+  d.device.free(a);
+  const Handle large = d.input(3 * kUnit, 9);
+  EXPECT_EQ(d.value(large, 3 * kUnit), 9);
+  EXPECT_TRUE(is_numbered(b, 3, 2));
+  EXPECT_EQ(d.device.statistics().bytes_out, 0);
+}
+
+TEST_F(FullHost, WhatIsPinnedStaysWhereItIs) {
+  const Handle a = numbered(2, 1), b = numbered(1, 2);
+  d.device.free(a);
+  const Pin pin = d.device.pin(b, PinFor::reading);
+  EXPECT_THROW(d.device.malloc(4 * kUnit), OutOfMemory);
+  EXPECT_EQ(pin.data()[0], number(2, 0));
+  EXPECT_TRUE(is_numbered(b, 1, 2));
+  const Handle large = d.input(3 * kUnit, 9);
+  EXPECT_EQ(d.value(large, 3 * kUnit), 9);
+}
+
+//  | a | b | c |           |   →   | c | b |  made    |   while b is in use, c makes room for what is made
+//  from it
+TEST_F(FullHost, AnOpFindsRoomBesideItsOperands) {
+  const Handle a = numbered(1, 1), b = numbered(1, 2), c = numbered(1, 3);
+  d.device.free(a);
+  Handle made = 0;
+  d.device.exec({.name = "four"}, {&b, 1}, {}, [&](ExecContext& context) {
+    made = context.malloc(4 * kUnit);
+    std::memset(context.data(made), 7, 4 * kUnit);
+  });
+  EXPECT_EQ(d.value(made, 4 * kUnit), 7);
+  EXPECT_TRUE(is_numbered(b, 1, 2));
+  EXPECT_TRUE(is_numbered(c, 1, 3));
+}
+
+}  // namespace
+}  // namespace ebb::testing
