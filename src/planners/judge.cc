@@ -35,6 +35,7 @@ JudgedPlan plan_and_judge(const Planner& planner, const PlanningProblem& problem
   judged.evaluations = result.evaluations;
   judged.findings = std::move(result.findings);
   judged.rounds = std::move(result.rounds);
+  judged.knowledge = std::move(result.knowledge);
   return judged;
 }
 

@@ -22,6 +22,7 @@ struct JudgedPlan {
   std::int64_t evaluations = 0;
   std::vector<Finding> findings;
   std::vector<SearchRound> rounds;
+  std::string knowledge;
 };
 
 // Throws InputError if an option names a setting that the planner does not have.

@@ -47,6 +47,7 @@ struct PlannerOptions {
   bool allow_recompute = true;
   std::optional<Plan> start = std::nullopt;  // a search begins there and is never worse; others ignore it
   std::map<std::string, double, std::less<>> settings = {};  // of this planner, by name
+  std::string knowledge = {};  // what a planner that learns found out before; see PlanningResult
   std::function<void(const PlanningProgress&)> progress =
       nullptr;  // called now and then, from the calling thread
 };
@@ -74,6 +75,7 @@ struct PlanningResult {
   std::int64_t evaluations = 0;
   std::vector<Finding> findings = {};
   std::vector<SearchRound> rounds = {};
+  std::string knowledge = {};  // of a planner that learns, as text: for its next problem
 };
 
 struct Planner {
@@ -89,8 +91,10 @@ double value_of(const Setting& setting, const PlannerOptions& options);
 // Throws InputError that lists the planner's settings if an option names none of them.
 void check_settings(const Planner& planner, const PlannerOptions& options);
 
-// All planners: the families of planners/families.h one after the other.
+// All planners: the families of planners/families.h one after the other, then those registered.
 std::span<const Planner> planners();
+// For planners that are not part of the core. REQUIRES: called before planners() is used by anyone.
+void register_planner(const Planner& planner);
 // Throws InputError that lists the names if there is none of this name.
 const Planner& find_planner(std::string_view name);
 

@@ -20,6 +20,11 @@ std::vector<Planner> all_families() {
   return all;
 }
 
+std::vector<Planner>& list() {
+  static std::vector<Planner> all = all_families();
+  return all;
+}
+
 template <typename Named>
 std::string names_of(const Named& entries) {
   std::string names;
@@ -29,10 +34,9 @@ std::string names_of(const Named& entries) {
 
 }  // namespace
 
-std::span<const Planner> planners() {
-  static const std::vector<Planner> all = all_families();
-  return all;
-}
+std::span<const Planner> planners() { return list(); }
+
+void register_planner(const Planner& planner) { list().push_back(planner); }
 
 const Planner& find_planner(std::string_view name) {
   for (const Planner& planner : planners())
