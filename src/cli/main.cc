@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/tool.h"
+#include "learning/dqn_planner.h"
 #include "trace/error.h"
 
 namespace {
@@ -28,6 +29,7 @@ void print(const std::string& text) {
 
 int main(int argc, char** argv) {
   try {
+    ebb::learning::register_dqn();
     ebb::cli::Tool tool;
     const Answer answer = tool.run(argc, argv);
     print(answer.text);
