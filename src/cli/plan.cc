@@ -17,6 +17,7 @@
 #include "planners/recompute/mirror.h"
 #include "trace/error.h"
 #include "trace/gzip.h"
+#include "trace/write_file.h"
 
 namespace ebb::cli {
 namespace {
@@ -34,6 +35,8 @@ struct Options {
   std::string output;
   std::string packer;
   std::string start;
+  std::string weights;
+  std::string learnt;
   bool no_bound = false;
   bool json = false;
 };
@@ -65,16 +68,24 @@ JudgedPlan mirrored(const PlanningProblem& problem, const std::string& file) {
   return judge(problem, Mirror(problem.program, problem.gaps).plan(counts));
 }
 
+void save_weights(const JudgedPlan& judged, const Options& options) {
+  if (judged.knowledge.empty())
+    throw InputError(fmt::format("--save-weights: planner '{}' learnt nothing", options.planner_name));
+  write_file_atomically(options.learnt, judged.knowledge);
+}
+
 Answer run(const Options& options) {
   find_planner(options.planner_name);
   if (!options.packer.empty()) find_packer(options.packer);
   require_writable(options.output);
+  require_writable(options.learnt);
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
   const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
   Options prepared = options;
   if (!options.start.empty()) prepared.planner.start = read_plan(options.start, program, gaps).plan;
+  if (!options.weights.empty()) prepared.planner.knowledge = read_maybe_gzipped(options.weights);
   const bool by_hand = !options.mirror.empty();
   const std::string planner = by_hand ? "mirror counts" : options.planner_name;
   const JudgedPlan judged = by_hand ? mirrored(problem, options.mirror) : search(problem, prepared);
@@ -86,6 +97,7 @@ Answer run(const Options& options) {
     result.packed = pack(problem, judged, options.packer);
   }
   Answer answer = answer_for(result, options.json);
+  if (!options.learnt.empty()) save_weights(judged, options);
   if (!judged.infeasible && !options.output.empty())
     write_plan(options.output, {problem.limit, machine, planner, judged.lowered.plan}, program, gaps);
   return answer;
@@ -120,6 +132,12 @@ Command add_plan(CLI::App& tool) {
   command
       ->add_option("--start", options->start,
                    "A plan of the same step to start from; the result of a search is never worse")
+      ->type_name("FILE");
+  command
+      ->add_option("--weights", options->weights,
+                   "What a planner that learns starts from: dqn, as written by --save-weights")
+      ->type_name("FILE");
+  command->add_option("--save-weights", options->learnt, "Write what the planner has learnt here")
       ->type_name("FILE");
   add_planner_options(*command, options->planner);
   command->add_flag("--no-bound", options->no_bound,

@@ -7,6 +7,7 @@
 
 #include "cli/bound_view.h"
 #include "cli/limit.h"
+#include "cli/rounds_table.h"
 #include "cli/table.h"
 #include "cli/trace_options.h"
 #include "machine/units.h"
@@ -103,7 +104,8 @@ std::string as_text(const PlanResult& result) {
     facts.add("planning", fmt::format("{:.3f} s, {} simulations", result.judged.planning_seconds,
                                       result.judged.evaluations));
   if (!result.plan_file.empty()) facts.add("plan", result.plan_file);
-  return heading(result) + "\n" + facts.text();
+  const std::string rounds = rounds_table(result.judged.rounds, step.plain_time);
+  return heading(result) + "\n" + facts.text() + (rounds.empty() ? "" : "\n" + rounds);
 }
 
 Json about(const PlanResult& result) {

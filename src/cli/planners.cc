@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/command.h"
@@ -25,12 +26,19 @@ std::string settings_table() {
   return any ? "\nSettings, changed with --tune NAME=VALUE:\n\n" + table.text() : "";
 }
 
+// Planners that need what was not there when Ebb was configured.
+std::string missing_planners() {
+  const bool learns = std::any_of(planners().begin(), planners().end(),
+                                  [](const Planner& planner) { return planner.name == "dqn"; });
+  return learns ? "" : "\nNot built: dqn, which needs libtorch when Ebb is configured.\n";
+}
+
 std::string list_as_table() {
   Table table;
   for (const char* header : {"planner", "from", "what it does"}) table.column(header, Align::left);
   for (const Planner& planner : planners())
     table.row({std::string(planner.name), std::string(planner.source), std::string(planner.summary)});
-  return table.text() + settings_table();
+  return table.text() + missing_planners() + settings_table();
 }
 
 std::string list_as_json() {

@@ -180,7 +180,7 @@ TEST(Bound, AnswersThatNoPlanKeepsATinyLimit) {
 
 TEST(Compare, ShowsEveryPlannerAtEveryLimit) {
   const Outcome outcome = run_ebb({"compare", bundled("unet"), bundled("vgg16"), "--limits", "100%,90%,10%",
-                                   "--machine", "h200,titanx", "--evaluations", "60", "--json"});
+                                   "--machine", "h200,titanx", "--evaluations", "12", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json json = outcome.json();
   ASSERT_EQ(json.size(), 4u);
