@@ -152,11 +152,12 @@ class ScheduleWalk {
     ++step_;
     const bool last = step_ == lowered_.replays.size() || lowered_.replays[step_].before != before;
     std::erase_if(temporaries_, [&](const Temporary& temporary) {
-      if (survives(temporary.version, before)) {
+      const bool scratch = is_there(temporary.version, before);
+      if (!scratch && survives(temporary.version, before)) {
         if (last) open(temporary.residency.block, temporary.residency, temporary.begin);
         return last;
       }
-      if (read_later(temporary.version, before)) return false;
+      if (!scratch && read_later(temporary.version, before)) return false;
       emit(temporary.residency, temporary.begin, end, program_.block(temporary.residency.block).bytes,
            here());
       return true;
@@ -174,6 +175,19 @@ class ScheduleWalk {
         if (stay.begin == position) return true;
     }
     return false;
+  }
+
+  // Does its block hold this content already, as one does that stayed since an earlier replay? Then what
+  // comes out is scratch, and nobody reads it.
+  bool is_there(VersionId version, OpIndex position) const {
+    const BlockId b = program_.version(version).block;
+    const Open& state = open_[static_cast<std::size_t>(b)];
+    if (!state.is_open || state.copying) return false;
+    const auto accesses = program_.accesses(b);
+    const auto next = std::find_if(accesses.begin(), accesses.end(),
+                                   [&](const BlockAccess& access) { return access.op >= position; });
+    return !accesses.empty() &&
+           (next == accesses.begin() ? accesses.back() : *std::prev(next)).version == version;
   }
 
   bool read_later(VersionId version, OpIndex before) const {
