@@ -1,36 +1,17 @@
-// Curves as a self-contained SVG document: what a figure of a paper becomes.
+// A figure of a paper, drawn again and written to a file.
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
+
+#include "report/line_chart.h"
 
 namespace ebb::papers {
 
-struct Point {
-  double x = 0;
-  double y = 0;  // not finite: the line is broken here, e.g. where a planner found no plan
-};
+using report::Line;
+using report::LineChart;
+using report::Point;
+using report::Stroke;
 
-enum class Stroke : char { plain, marked, steps, dashed };
-
-struct Line {
-  std::string name;
-  std::vector<Point> points;
-  Stroke stroke = Stroke::plain;
-};
-
-// Axes cover all finite points; the y axis also covers `y_from` and ends at `y_to` if that is above it.
-struct LineChart {
-  std::string title;
-  std::string x_label;
-  std::string y_label;
-  std::vector<Line> lines;
-  double y_from = 0;
-  double y_to = 0;  // 0: as high as the points go; what lies above is cut off
-};
-
-std::string draw(const LineChart& chart);
 // Creates the folder if it is not there. Throws std::runtime_error if the file cannot be written.
 void write_chart(const std::filesystem::path& path, const LineChart& chart);
 

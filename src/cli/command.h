@@ -34,6 +34,7 @@ Command add_plan(CLI::App& tool);
 Command add_simulate(CLI::App& tool);
 Command add_bound(CLI::App& tool);
 Command add_compare(CLI::App& tool);
+Command add_report(CLI::App& tool);
 Command add_batch(CLI::App& tool);
 Command add_machines(CLI::App& tool);
 Command add_planners(CLI::App& tool);

@@ -6,13 +6,18 @@
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/json.h"
+#include "cli/lists.h"
 #include "cli/machine_options.h"
+#include "cli/output_file.h"
 #include "cli/planner_options.h"
 #include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/trace_options.h"
 #include "machine/units.h"
-#include "trace/error.h"
+#include "report/comparison_chart.h"
+#include "report/page.h"
+#include "report/report.h"
+#include "trace/write_file.h"
 
 namespace ebb::cli {
 namespace {
@@ -24,29 +29,11 @@ struct Options {
   PlannerOptions planner;
   std::string limits = "90%,70%,50%";
   std::string planners = "all";
+  std::string html;
+  std::string svg;
   bool csv = false;
   bool json = false;
 };
-
-std::vector<std::string> split(const std::string& list, std::string_view option) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    if (end == begin) throw InputError(fmt::format("{} {}: an entry of the list is empty", option, list));
-    parts.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
-std::vector<const Planner*> choose_planners(const std::string& list) {
-  std::vector<const Planner*> chosen;
-  if (list == "all")
-    for (const Planner& planner : planners()) chosen.push_back(&planner);
-  else
-    for (const std::string& name : split(list, "--planners")) chosen.push_back(&find_planner(name));
-  return chosen;
-}
 
 std::vector<Comparison> compare_all(const Options& options) {
   const std::vector<const Planner*> planners = choose_planners(options.planners);
@@ -200,8 +187,21 @@ std::string as_csv(const std::vector<Comparison>& comparisons) {
   return text;
 }
 
+// Called by the step's name rather than by the file it was read from.
+std::vector<Comparison> named(std::vector<Comparison> comparisons) {
+  for (Comparison& comparison : comparisons) comparison.trace = short_name(comparison.trace);
+  return comparisons;
+}
+
 Answer run(const Options& options) {
+  if (!options.html.empty()) report::require_page();
+  require_writable(options.html);
+  require_writable(options.svg);
   const std::vector<Comparison> comparisons = compare_all(options);
+  if (!options.html.empty())
+    write_file_atomically(options.html,
+                          report::render_page(report::encode_report({.comparisons = named(comparisons)})));
+  if (!options.svg.empty()) write_file_atomically(options.svg, report::draw_comparisons(named(comparisons)));
   return {.text = options.json  ? print(as_json(comparisons))
                   : options.csv ? as_csv(comparisons)
                                 : as_text(comparisons)};
@@ -236,6 +236,8 @@ Command add_compare(CLI::App& tool) {
   command
       ->add_flag("--csv", options->csv, "CSV instead of tables: a line per trace, machine, limit and planner")
       ->excludes(json);
+  command->add_option("--html", options->html, "Also as a page to open in a browser")->type_name("FILE");
+  command->add_option("--svg", options->svg, "Also as a figure: overhead against memory")->type_name("FILE");
   command->footer(
       "Exit code 0 even where planners do not fit: the table says so and why\n"
       "Example: ebb compare data/resnet50.json.gz data/gpt2.json.gz --limits 90%,70%,50% --planners all");

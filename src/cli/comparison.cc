@@ -14,21 +14,23 @@ constexpr double kBoundSeconds = 5;
 
 ComparedPlan compare_one(const PlanningProblem& problem, const Planner& planner,
                          const PlannerOptions& options) {
-  ComparedPlan compared{.planner = std::string(planner.name)};
-  if (auto reason = why_out_of_reach(problem.limit, problem.program)) {
-    compared.reason = *reason;
-    return compared;
-  }
+  if (auto reason = why_out_of_reach(problem.limit, problem.program))
+    return {.planner = std::string(planner.name), .reason = *reason};
   const JudgedPlan judged = plan_and_judge(planner, problem, options);
   check_schedule(judged);
-  if (judged.infeasible) compared.reason = reason_for(problem, *judged.infeasible);
-  compared.step = judged.step;
-  compared.planning_seconds = judged.planning_seconds;
-  compared.evaluations = judged.evaluations;
-  return compared;
+  return compared(problem, std::string(planner.name), judged);
 }
 
 }  // namespace
+
+ComparedPlan compared(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged) {
+  return {.planner = planner,
+          .reason = judged.infeasible ? reason_for(problem, *judged.infeasible) : "",
+          .step = judged.step,
+          .planning_seconds = judged.planning_seconds,
+          .evaluations = judged.evaluations,
+          .rounds = judged.rounds};
+}
 
 Comparison compare(const ComparisonTask& task, const ProgressFor& progress_for) {
   const Gaps gaps(task.program);

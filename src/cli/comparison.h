@@ -5,36 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "planners/judge.h"
-#include "simulate/bounds.h"
+#include "report/comparison.h"
 
 namespace ebb::cli {
 
-// One planner at one limit.
-struct ComparedPlan {
-  std::string planner;
-  std::string reason = {};  // why there is no plan; empty if there is one
-  StepResult step = {};
-  double planning_seconds = 0;
-  std::int64_t evaluations = 0;
-
-  bool feasible() const { return reason.empty(); }
-};
-
-struct ComparedLimit {
-  std::string text;  // as the user wrote it
-  Bytes bytes = 0;
-  Bounds bounds = {};
-  std::vector<ComparedPlan> plans = {};  // one per planner, in the order asked for
-};
-
-struct Comparison {
-  std::string trace;  // path
-  std::string machine;
-  Bytes peak_demand = 0;
-  Nanoseconds plain_time = 0;
-  std::vector<ComparedLimit> limits = {};
-};
+using report::ComparedLimit;
+using report::ComparedPlan;
+using report::Comparison;
 
 struct ComparisonTask {
   std::string trace;
@@ -48,6 +25,9 @@ struct ComparisonTask {
 // `progress_for(planner, limit)` is asked once per plan for what to call while it is searched.
 using ProgressFor =
     std::function<std::function<void(const PlanningProgress&)>(const std::string&, const std::string&)>;
+
+// What a comparison keeps of a judged plan.
+ComparedPlan compared(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged);
 
 Comparison compare(const ComparisonTask& task, const ProgressFor& progress_for);
 

@@ -43,8 +43,8 @@ Tool::Tool()
   app_.set_help_flag("-h,--help", "Print this help and exit");
   app_.footer(kFooter);
   app_.get_formatter()->column_width(34);
-  for (auto add : {add_inspect, add_plan, add_simulate, add_bound, add_compare, add_batch, add_machines,
-                   add_planners, add_pack, add_convert, add_generate, add_run, add_record})
+  for (auto add : {add_inspect, add_plan, add_simulate, add_bound, add_compare, add_report, add_batch,
+                   add_machines, add_planners, add_pack, add_convert, add_generate, add_run, add_record})
     commands_.push_back(add(app_));
 }
 

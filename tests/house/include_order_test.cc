@@ -63,7 +63,7 @@ TEST(IncludeOrder, AFolderIncludesOnlyItselfAndFoldersAboveIt) {
 
 TEST(IncludeOrder, TheCoreKnowsNoTorchNoCudaAndNoCommandLine) {
   const std::regex forbidden(R"(^\s*#include <(torch|ATen|c10|cuda|CLI)[/_.].*)");
-  for (const char* folder : {"trace", "machine", "plan", "simulate", "layout", "planners"})
+  for (const char* folder : {"trace", "machine", "plan", "simulate", "layout", "planners", "report"})
     for (const auto& entry : fs::recursive_directory_iterator(kSource / folder))
       for (const std::string& line : lines_of(entry.path()))
         EXPECT_FALSE(std::regex_match(line, forbidden)) << entry.path() << ": " << line;

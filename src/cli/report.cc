@@ -1,0 +1,202 @@
+#include "report/report.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/comparison.h"
+#include "cli/limit.h"
+#include "cli/lists.h"
+#include "cli/machine_options.h"
+#include "cli/output_file.h"
+#include "cli/plan_result.h"
+#include "cli/planner_options.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/trace_options.h"
+#include "machine/units.h"
+#include "plan/plan_file.h"
+#include "report/page.h"
+#include "trace/error.h"
+#include "trace/write_file.h"
+
+namespace ebb::cli {
+namespace {
+
+constexpr double kBoundSeconds = 5;
+
+struct Options {
+  TraceOptions trace;
+  MachineOptions machine{.name = ""};
+  PlannerOptions planner;
+  std::string planners = "ebb";
+  std::string limit;
+  std::string limits;
+  std::string plan;
+  std::string output;
+};
+
+// What the report is about, kept alive while it is made.
+struct Subject {
+  Program program;
+  Gaps gaps;
+  Machine machine;
+};
+
+Bytes limit_of(const Options& options, const Subject& subject, const std::optional<PlanRecord>& record) {
+  if (!options.limit.empty()) return parse_limit(options.limit, subject.program);
+  return record ? record->limit : 0;
+}
+
+// The plans to look at: that of the file, or one of each planner. Those that do not fit are told about.
+std::vector<std::pair<std::string, JudgedPlan>> judge_all(const Options& options,
+                                                          const PlanningProblem& problem,
+                                                          const std::optional<PlanRecord>& record) {
+  if (record) {
+    JudgedPlan judged = judge(problem, record->plan);
+    if (judged.infeasible)
+      throw InputError(fmt::format("{}: {}", options.plan, reason_for(problem, *judged.infeasible)));
+    std::vector<std::pair<std::string, JudgedPlan>> one;
+    one.emplace_back(record->planner, std::move(judged));
+    return one;
+  }
+  std::vector<std::pair<std::string, JudgedPlan>> all;
+  if (why_out_of_reach(problem.limit, problem.program)) return all;
+  const std::vector<const Planner*> planners = choose_planners(options.planners);
+  ProgressBar bar;
+  for (std::size_t i = 0; i < planners.size(); ++i) {
+    const std::string name(planners[i]->name);
+    const auto share = [&](std::size_t k) {
+      return static_cast<double>(k) / static_cast<double>(planners.size());
+    };
+    bar.show(share(i), name);
+    PlannerOptions settings = options.planner;
+    settings.progress = bar.follow(name, share(i), share(i + 1));
+    all.emplace_back(name, plan_and_judge(*planners[i], problem, settings));
+    check_schedule(all.back().second);
+  }
+  return all;
+}
+
+report::Comparison comparison_of(const Options& options, const PlanningProblem& problem, const Bounds& bounds,
+                                 const std::vector<std::pair<std::string, JudgedPlan>>& plans) {
+  report::Comparison comparison{.trace = options.trace.path,
+                                .machine = problem.machine.name,
+                                .peak_demand = problem.program.peak_demand(),
+                                .plain_time = bounds.plain_time};
+  report::ComparedLimit limit{.text = options.limit.empty() ? format_bytes(problem.limit) : options.limit,
+                              .bytes = problem.limit,
+                              .bounds = bounds};
+  for (const auto& [name, judged] : plans) limit.plans.push_back(compared(problem, name, judged));
+  comparison.limits.push_back(std::move(limit));
+  return comparison;
+}
+
+// The same planners at other limits, so that there is a curve.
+void add_limits(const Options& options, const PlanningProblem& problem, report::Comparison& comparison) {
+  const std::vector<std::string> limits = split(options.limits, "--compare");
+  const std::vector<const Planner*> planners = choose_planners(options.planners);
+  ProgressBar bar;
+  double done = 0;
+  const auto cells = static_cast<double>(limits.size() * planners.size());
+  const auto progress_for = [&](const std::string& planner, const std::string& limit) {
+    const double from = done++ / cells;
+    const std::string what = fmt::format("{} at {}", planner, limit);
+    bar.show(from, what);
+    return bar.follow(what, from, from + 1 / cells);
+  };
+  Comparison others =
+      compare({options.trace.path, problem.program, problem.machine, limits, planners, options.planner},
+              progress_for);
+  for (ComparedLimit& limit : others.limits) comparison.limits.push_back(std::move(limit));
+}
+
+report::Report make_report(const Options& options, const Subject& subject,
+                           const std::optional<PlanRecord>& record, std::string& text) {
+  report::Report made{.program = &subject.program, .gaps = &subject.gaps};
+  made.steps.push_back(report::plain_view(subject.program, subject.gaps, subject.machine));
+  const Bytes limit = limit_of(options, subject, record);
+  if (limit == 0) return made;
+  const PlanningProblem problem{subject.program, subject.gaps, subject.machine, limit};
+  const auto plans = judge_all(options, problem, record);
+  const Bounds best =
+      bounds(problem.program, problem.gaps, problem.machine, limit, {.lp_seconds = kBoundSeconds});
+  for (const auto& [name, judged] : plans) {
+    if (judged.infeasible) {
+      text += fmt::format("{}: {}\n", name, reason_for(problem, *judged.infeasible));
+      continue;
+    }
+    report::StepView view = report::planned_view(problem, name, judged);
+    view.bound = best.best(PlanKind::any).step_time;
+    text += fmt::format("{}: {} x plain. {}\n", name, factor(view.step.ratio()),
+                        report::what_limits(subject.program, view));
+    made.steps.push_back(std::move(view));
+  }
+  if (plans.empty()) text += *why_out_of_reach(limit, subject.program) + "\n";
+  made.comparisons.push_back(comparison_of(options, problem, best, plans));
+  if (!options.limits.empty()) add_limits(options, problem, made.comparisons.front());
+  return made;
+}
+
+Answer run(const Options& options) {
+  report::require_page();
+  if (options.limit.empty() && !options.limits.empty())
+    throw InputError("--compare needs --limit: the one whose plans are looked at");
+  choose_planners(options.planners);
+  require_writable(options.output);
+  Program program = load(options.trace);
+  const Gaps gaps(program);
+  std::optional<PlanRecord> record;
+  if (!options.plan.empty()) record = read_plan(options.plan, program, gaps);
+  MachineOptions named = options.machine;
+  Machine machine;
+  if (named.name.empty() && record) {
+    machine = change_machine(record->machine, named, program);
+  } else {
+    if (named.name.empty()) named.name = MachineOptions{}.name;
+    machine = resolve_machine(named, program);
+  }
+  const Subject subject{std::move(program), gaps, machine};
+  std::string text;
+  const std::string json = encode_report(make_report(options, subject, record, text));
+  write_file_atomically(options.output, report::render_page(json));
+  return {.text = text + fmt::format("report written to {}\n", options.output)};
+}
+
+}  // namespace
+
+Command add_report(CLI::App& tool) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      tool.add_subcommand("report", "Show where the memory of a step goes, as a page to open in a browser");
+  add_trace(*command, options->trace);
+  command->add_option("-l,--limit", options->limit, "Also the step planned under this limit")
+      ->type_name("SIZE|%");
+  command->add_option("-p,--planners", options->planners, "By these planners, separated by commas, or all")
+      ->type_name("LIST")
+      ->capture_default_str();
+  auto* plan =
+      command
+          ->add_option("--plan", options->plan, "By this plan, written by `ebb plan`, instead of a planner")
+          ->type_name("FILE")
+          ->excludes("--planners");
+  command
+      ->add_option("--compare", options->limits,
+                   "The same planners at these limits too, separated by commas, for the comparison")
+      ->type_name("LIST")
+      ->excludes(plan);
+  command
+      ->add_option("-m,--machine", options->machine.name, "Name or file; h200, or the plan's, if not given")
+      ->type_name("NAME|FILE");
+  add_machine_changes(*command, options->machine);
+  add_planner_options(*command, options->planner);
+  command->add_option("-o,--output", options->output, "The page: one file that needs no network")
+      ->required()
+      ->type_name("FILE");
+  command->footer(
+      "Example: ebb report data/gpt2.json.gz --limit 50% --planners ebb,capuchin,home -o report.html");
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace ebb::cli
