@@ -25,7 +25,7 @@ namespace {
 using at::Tensor;
 using dqn::Sample;
 
-constexpr double kLargestNorm = 1;  // of the gradient; a longer one is shortened
+constexpr double kLargestNorm = 10;  // of the gradient; a longer one is shortened
 constexpr double kDecayMean = 0.9, kDecaySquare = 0.999, kTiny = 1e-8;
 
 Tensor to_tensor(const Eigen::MatrixXf& matrix) {
@@ -47,14 +47,14 @@ Eigen::MatrixXf to_matrix(const Tensor& tensor) {
 // Adam, one moment each per matrix.
 class Optimizer {
  public:
-  Optimizer(std::vector<Tensor> parameters, double rate) : parameters_(std::move(parameters)), rate_(rate) {
+  explicit Optimizer(std::vector<Tensor> parameters) : parameters_(std::move(parameters)) {
     for (const Tensor& parameter : parameters_) {
       means_.push_back(at::zeros_like(parameter));
       squares_.push_back(at::zeros_like(parameter));
     }
   }
 
-  void step() {
+  void step(double rate) {
     const at::NoGradGuard no_grad;
     double norm = 0;
     for (const Tensor& parameter : parameters_) norm += parameter.grad().square().sum().item<double>();
@@ -67,26 +67,25 @@ class Optimizer {
       means_[i].mul_(kDecayMean).add_(gradient, 1 - kDecayMean);
       squares_[i].mul_(kDecaySquare).add_(gradient.square(), 1 - kDecaySquare);
       const Tensor root = (squares_[i] / unbias_square).sqrt().add_(kTiny);
-      parameters_[i].sub_(means_[i] / root * (rate_ / unbias_mean));
+      parameters_[i].sub_(means_[i] / root * (rate / unbias_mean));
       parameters_[i].mutable_grad() = Tensor();
     }
   }
 
  private:
   std::vector<Tensor> parameters_, means_, squares_;
-  double rate_;
   int steps_ = 0;
 };
 
 class TorchTrainer : public dqn::Trainer {
  public:
-  TorchTrainer(const dqn::Graph& graph, const dqn::Weights& start, const dqn::TrainerOptions& options)
-      : nodes_(graph.size()), threads_(options.threads) {
+  TorchTrainer(const dqn::Graph& graph, const dqn::Weights& start, int threads)
+      : nodes_(graph.size()), threads_(threads) {
     for (const Eigen::MatrixXf& matrix : start.matrices) {
       w_.push_back(to_tensor(matrix));
       w_.back().set_requires_grad(true);
     }
-    optimizer_.emplace(w_, options.rate);
+    optimizer_.emplace(w_);
     describe(graph);
   }
 
@@ -99,13 +98,13 @@ class TorchTrainer : public dqn::Trainer {
     return result;
   }
 
-  double fit(std::span<const Sample> batch) override {
+  double fit(std::span<const Sample> batch, double rate) override {
     at::set_num_threads(threads_);
     std::vector<float> targets;
     for (const Sample& sample : batch) targets.push_back(static_cast<float>(sample.target));
     const Tensor loss = (at::tensor(targets) - forward(batch)).square().mean();
     loss.backward();
-    optimizer_->step();
+    optimizer_->step(rate);
     return loss.item<double>();
   }
 
@@ -178,6 +177,6 @@ class TorchTrainer : public dqn::Trainer {
 }  // namespace ebb::learning
 
 extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start,
-                                               const ebb::dqn::TrainerOptions& options) {
-  return new ebb::learning::TorchTrainer(graph, start, options);
+                                               int threads) {
+  return new ebb::learning::TorchTrainer(graph, start, threads);
 }

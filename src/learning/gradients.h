@@ -4,4 +4,4 @@
 #include "planners/dqn/trainer.h"
 
 extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start,
-                                               const ebb::dqn::TrainerOptions& options);
+                                               int threads);

@@ -5,8 +5,7 @@ namespace ebb::learning {
 
 bool has_torch() { return false; }
 
-std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph&, const dqn::Weights&,
-                                                 const dqn::TrainerOptions&) {
+std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph&, const dqn::Weights&, int) {
   throw SystemError("this build of Ebb has no libtorch, so nothing can learn");
 }
 

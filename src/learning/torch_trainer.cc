@@ -24,9 +24,9 @@ decltype(&ebb_make_trainer) load() {
 bool has_torch() { return true; }
 
 std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start,
-                                                 const dqn::TrainerOptions& options) {
+                                                 int threads) {
   static const auto make = load();
-  return std::unique_ptr<dqn::Trainer>(make(graph, start, options));
+  return std::unique_ptr<dqn::Trainer>(make(graph, start, threads));
 }
 
 }  // namespace ebb::learning

@@ -11,6 +11,6 @@ namespace ebb::learning {
 bool has_torch();
 // Throws SystemError if the module cannot be loaded, with the loader's reason.
 std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start,
-                                                 const dqn::TrainerOptions& options);
+                                                 int threads);
 
 }  // namespace ebb::learning

@@ -11,7 +11,7 @@ namespace ebb::dqn {
 namespace {
 
 constexpr float kLargestFeature = 10;
-constexpr float kOffload = 0.5F, kRemove = 1.0F;
+constexpr float kOffload = -1, kRemove = 1;
 
 NodeKind kind_of(const Program& program, BlockId block, OpIndex op) {
   for (const BlockAccess& access : program.accesses(block))

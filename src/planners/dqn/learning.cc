@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMemory = 20'000;  // transitions kept for replay
 constexpr double kKnowingEpsilon = 0.3;
+constexpr double kRateDecay = 0.9;  // of the learning rate, from the first episode to the last
 
 struct Transition {
   std::vector<int> valid;
@@ -49,9 +50,10 @@ class Learner {
                                            : parse_weights(options.knowledge)),
         acting_(graph_, weights_),
         looking_ahead_(graph_, weights_),
-        trainer_(make(graph_, weights_, {setting("rate", options), options.threads})),
+        trainer_(make(graph_, weights_, options.threads)),
         random_(options.seed),
         start_(std::chrono::steady_clock::now()) {
+    unit_ = -environment_.dead_end() / static_cast<double>(variables.size());
     const bool given = options.settings.contains("epsilon");
     epsilon_ = options.knowledge.empty() || given ? setting("epsilon", options) : kKnowingEpsilon;
   }
@@ -64,6 +66,7 @@ class Learner {
         options_.evaluations > 0 ? options_.evaluations : count("episodes", options_);
     for (std::int64_t episode = 1; episode <= episodes && !out_of_time(); ++episode) {
       const double share = static_cast<double>(episode) / static_cast<double>(episodes);
+      rate_ = setting("rate", options_) * (1 - kRateDecay * share);
       run_episode(epsilon_ * (1 - share));
       record_episode();
       if (options_.progress) options_.progress({share, best_, environment_.evaluations()});
@@ -96,7 +99,7 @@ class Learner {
       Transition now{.valid = {}, .current = environment_.node(), .next_actions = {}};
       now.valid.assign(environment_.valid().begin(), environment_.valid().end());
       now.action = choose(epsilon);
-      now.reward = environment_.act(now.action) / -environment_.dead_end();
+      now.reward = environment_.act(now.action) / unit_;
       now.last = environment_.finished();
       if (!now.last) {
         now.next = environment_.node();
@@ -121,12 +124,14 @@ class Learner {
       memory_[static_cast<std::size_t>(actions_) % kMemory] = std::move(transition);
   }
 
-  // Eq. 5; y is a constant: no gradient flows through it.
+  // Eq. 5; y is a constant: no gradient flows through it. No value can lie above 0 or below a dead end, so
+  // errors of the network do not feed on themselves.
   double target(const Transition& transition) {
     if (transition.last) return transition.reward;
     looking_ahead_.set_valid(without_nothing(transition.next_actions));
+    const double next = looking_ahead_.best(transition.next, transition.next_actions).q;
     return transition.reward +
-           setting("gamma", options_) * looking_ahead_.best(transition.next, transition.next_actions).q;
+           setting("gamma", options_) * std::clamp(next, environment_.dead_end() / unit_, 0.0);
   }
 
   void learn() {
@@ -137,7 +142,7 @@ class Learner {
       const Transition& transition = memory_[index_below(memory_.size())];
       samples.push_back({transition.valid, transition.current, transition.action, target(transition)});
     }
-    trainer_->fit(samples);
+    trainer_->fit(samples, rate_);
     ++updates_;
     const Weights learnt = trainer_->weights();
     acting_.set_weights(learnt);
@@ -170,7 +175,8 @@ class Learner {
   std::unique_ptr<Trainer> trainer_;
   std::mt19937_64 random_;
   const std::chrono::steady_clock::time_point start_;
-  double epsilon_ = 1;
+  double epsilon_ = 1, rate_ = 0;
+  double unit_ = 1;  // of rewards: a dead end per variable, so that they are alike on every step
   std::vector<Transition> memory_;
   std::int64_t actions_ = 0, updates_ = 0, dead_ends_ = 0;
   Nanoseconds best_ = 0;

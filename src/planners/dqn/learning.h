@@ -9,14 +9,14 @@
 namespace ebb::dqn {
 
 inline constexpr std::array kSettings = {
-    Setting{"episodes", 300, "l of Alg. 1, unless --evaluations is given"},
+    Setting{"episodes", 240, "l of Alg. 1, unless --evaluations is given"},
     Setting{"gamma", 0.9, "decay factor of eq. 5"},
     Setting{"epsilon", 1, "share of random actions at the start, down to 0 at the end; 0.3 with --weights"},
-    Setting{"width", 24, "p: numbers in a node state; with --weights theirs"},
+    Setting{"width", 16, "p: numbers in a node state; with --weights theirs"},
     Setting{"batch", 8, "samples of one update"},
     Setting{"every", 4, "actions from one update to the next"},
-    Setting{"rate", 0.002, "learning rate"},
-    Setting{"variables", 96, "about so many: smaller idle blocks are decided in groups"},
+    Setting{"rate", 0.005, "learning rate of the first update; a tenth of it at the end"},
+    Setting{"variables", 64, "about so many: smaller idle blocks are decided in groups"},
     Setting{"coverage", 0.02, "share of the time above the limit that an idle time must cover"},
 };
 

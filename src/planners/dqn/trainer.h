@@ -23,17 +23,11 @@ class Trainer {
   virtual ~Trainer() = default;
   // Q̂ of each sample, by the same code whose gradients are taken.
   virtual std::vector<double> q(std::span<const Sample> batch) = 0;
-  // One step down the gradient of the mean of eq. 4; returns that mean.
-  virtual double fit(std::span<const Sample> batch) = 0;
+  // One step of this length down the gradient of the mean of eq. 4; returns that mean.
+  virtual double fit(std::span<const Sample> batch, double rate) = 0;
   virtual Weights weights() const = 0;
 };
 
-struct TrainerOptions {
-  double rate = 1e-3;
-  int threads = 1;
-};
-
-using MakeTrainer = std::unique_ptr<Trainer> (*)(const Graph& graph, const Weights& start,
-                                                 const TrainerOptions& options);
+using MakeTrainer = std::unique_ptr<Trainer> (*)(const Graph& graph, const Weights& start, int threads);
 
 }  // namespace ebb::dqn

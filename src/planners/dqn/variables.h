@@ -22,7 +22,7 @@ struct Variable {
 };
 
 struct VariableRules {
-  int most = 96;           // roughly: gaps smaller than their total / most are grouped
+  int most = 64;           // roughly: gaps smaller than their total / most are grouped
   double coverage = 0.02;  // of the time above the limit that a gap must cover at least
 };
 

@@ -70,8 +70,8 @@ TEST(DqnGraph, FeaturesTellOffloadFromRemoveAndAreBounded) {
   const ChainProblem chain(12, 5 * 150);
   for (int v = 1; v < chain.graph.size(); ++v) {
     const Node& node = chain.graph[v];
-    for (const float feature : node.features) EXPECT_TRUE(feature >= 0 && feature <= 10) << "node " << v;
-    EXPECT_EQ(node.features[4] > 0, node.action != Action::keep);
+    for (const float feature : node.features) EXPECT_TRUE(feature >= -1 && feature <= 10) << "node " << v;
+    EXPECT_EQ(node.features[4], node.action == Action::keep ? 0 : node.action == Action::swap ? -1 : 1);
     EXPECT_EQ(node.features[kValidity], 0);
     EXPECT_FLOAT_EQ(node.features[0], 1) << "all blocks are as large as the largest";
   }

@@ -14,7 +14,7 @@ class StillTrainer : public Trainer {
  public:
   explicit StillTrainer(Weights weights) : weights_(std::move(weights)) {}
   std::vector<double> q(std::span<const Sample> batch) override { return std::vector<double>(batch.size()); }
-  double fit(std::span<const Sample> batch) override {
+  double fit(std::span<const Sample> batch, double) override {
     for (const Sample& sample : batch) EXPECT_LE(sample.target, 100);
     return 0;
   }
@@ -24,7 +24,7 @@ class StillTrainer : public Trainer {
   Weights weights_;
 };
 
-std::unique_ptr<Trainer> make_still(const Graph&, const Weights& start, const TrainerOptions&) {
+std::unique_ptr<Trainer> make_still(const Graph&, const Weights& start, int) {
   return std::make_unique<StillTrainer>(start);
 }
 
