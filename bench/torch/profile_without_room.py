@@ -1,0 +1,88 @@
+"""[DQN] §4.7: are op times right if the model does not fit while it is profiled?
+
+Trains a network with all the memory it wants and within shares of it, on demand, without a plan and without recomputing, records both
+and compares the time of every kind of op. Each run is a process of its own; runs alternate, and the shortest time of each kind counts.
+
+    PYTHONPATH=build/python python3 bench/torch/profile_without_room.py --tool build/bin/ebb
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SHARES = (1.0, 0.75, 0.5)
+
+
+def train(steps: int, limit: int, trace: str) -> None:
+    import torch
+    import torchvision
+
+    import ebb
+    from ebb.extension import native
+
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    if limit > 0:
+        ebb.limit(limit, planner="none", recompute=False, device="cpu", record=True)
+    else:
+        ebb.limit("4GiB", planner="none", recompute=False, device="cpu", record=True)
+    model = torchvision.models.resnet18(num_classes=10)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    images, labels = torch.randn(16, 3, 96, 96), torch.randint(10, (16,))
+    for _ in range(steps):
+        optimizer.zero_grad(set_to_none=True)
+        torch.nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+    status = ebb.status()
+    native.write_trace(trace)
+    print(json.dumps({"peak": status["peak"], "evictions": status["evictions"], "bytes_in": status["bytes_in"]}))
+
+
+def inspect(tool: str, trace: str) -> dict[str, float]:
+    answer = subprocess.run([tool, "inspect", trace, "--json", "--top", "1000"], check=True, capture_output=True, text=True)
+    report = json.loads(answer.stdout)
+    times = {kind["name"]: float(kind["time_ns"]) for kind in report["op_types"]}
+    times["(all ops)"] = float(report["compute_ns"])
+    return times
+
+
+def run(options: argparse.Namespace, limit: int, folder: str) -> tuple[dict[str, float], dict[str, int]]:
+    trace = os.path.join(folder, "trace.ebb")
+    command = [sys.executable, "-W", "ignore", __file__, "--child", str(limit), "--steps", str(options.steps), "--trace", trace]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
+    return inspect(options.tool, trace), json.loads(answer.stdout.splitlines()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tool", default="build/bin/ebb")
+    parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--child", type=int, default=-1, help=argparse.SUPPRESS)
+    parser.add_argument("--trace", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child >= 0:
+        return train(options.steps, options.child, options.trace)
+    with tempfile.TemporaryDirectory() as folder:
+        _, facts = run(options, 0, folder)
+        peak = facts["peak"]
+        best: list[dict[str, float]] = [{} for _ in SHARES]
+        for _ in range(options.runs):
+            for i, share in enumerate(SHARES):
+                times, facts = run(options, 0 if share == 1 else int(share * peak), folder)
+                for name, time in times.items():
+                    best[i][name] = min(time, best[i].get(name, time))
+                best[i]["evictions"] = facts["evictions"]
+    print(f"ResNet-18, batch 16, 96 x 96, one thread; peak {peak / 2**20:.0f} MiB; shortest of {options.runs} runs")
+    print(f"{'op':<44}{'ms':>9}" + "".join(f"{f'at {share:.0%}':>10}" for share in SHARES[1:]))
+    names = sorted((name for name in best[0] if name != "evictions"), key=lambda name: -best[0][name])
+    for name in names[:12]:
+        row = "".join(f"{best[i][name] / best[0][name] - 1:>+10.1%}" for i in range(1, len(SHARES)))
+        print(f"{name:<44}{best[0][name] / 1e6:>9.3f}{row}")
+    print(f"{'evictions':<44}{'':>9}" + "".join(f"{best[i]['evictions']:>10}" for i in range(1, len(SHARES))))
+
+
+if __name__ == "__main__":
+    main()
