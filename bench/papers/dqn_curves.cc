@@ -27,7 +27,7 @@ using namespace ebb::papers;
 namespace fs = std::filesystem;
 
 constexpr int kReductions[] = {10, 20, 30, 40, 50, 60};  // percent of the peak demand
-constexpr std::int64_t kEpisodes = 120;
+constexpr std::int64_t kEpisodes = 60;
 constexpr std::int64_t kSearch = 5000;  // simulations of the searches beside it
 // What K-means and the stochastic-depth network need, at three tenths of the GPU's rate: recorded on a CPU,
 // their ops have proportions, not times.

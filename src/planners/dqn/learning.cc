@@ -64,7 +64,7 @@ class Learner {
     best_ = known;
     const std::int64_t episodes =
         options_.evaluations > 0 ? options_.evaluations : count("episodes", options_);
-    for (std::int64_t episode = 1; episode <= episodes && !out_of_time(); ++episode) {
+    for (std::int64_t episode = 1; episode <= episodes && !is_done(); ++episode) {
       const double share = static_cast<double>(episode) / static_cast<double>(episodes);
       rate_ = setting("rate", options_) * (1 - kRateDecay * share);
       run_episode(epsilon_ * (1 - share));
@@ -86,6 +86,12 @@ class Learner {
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   std::size_t index_below(std::size_t count) {
     return std::min(static_cast<std::size_t>(uniform() * static_cast<double>(count)), count - 1);
+  }
+
+  // Nothing can be better than a plan that costs nothing.
+  bool is_done() const {
+    const bool perfect = best_ > 0 && best_ <= plain_;
+    return out_of_time() || (perfect && setting("practice", options_) == 0);
   }
 
   bool out_of_time() const {
@@ -154,6 +160,7 @@ class Learner {
     SearchRound round{.evaluations = environment_.evaluations()};
     if (const auto& outcome = environment_.outcome()) {
       round.mean = round.worst = outcome->step_time;
+      plain_ = outcome->plain_time;
       if (best_ == 0 || outcome->step_time < best_) {
         result_.plan = environment_.plan();
         result_.infeasible.reset();
@@ -179,7 +186,7 @@ class Learner {
   double unit_ = 1;  // of rewards: a dead end per variable, so that they are alike on every step
   std::vector<Transition> memory_;
   std::int64_t actions_ = 0, updates_ = 0, dead_ends_ = 0;
-  Nanoseconds best_ = 0;
+  Nanoseconds best_ = 0, plain_ = 0;
   PlanningResult result_;
 };
 

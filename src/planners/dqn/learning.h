@@ -17,6 +17,7 @@ inline constexpr std::array kSettings = {
     Setting{"every", 4, "actions from one update to the next"},
     Setting{"rate", 0.005, "learning rate of the first update; a tenth of it at the end"},
     Setting{"variables", 64, "about so many: smaller idle blocks are decided in groups"},
+    Setting{"practice", 0, "1: go on learning once a plan costs nothing, for --save-weights"},
     Setting{"coverage", 0.02, "share of the time above the limit that an idle time must cover"},
 };
 

@@ -63,6 +63,14 @@ TEST(DqnLearning, HasOneRoundPerEpisode) {
   EXPECT_EQ(result.rounds.size(), 9u);
 }
 
+TEST(DqnLearning, StopsAtAPlanThatCostsNothingUnlessItIsToPractise) {
+  const ChainProblem chain(12, 11 * 150, {}, {}, 1'000'000'000'000);
+  PlannerOptions options{.evaluations = 9};
+  EXPECT_LT(plan_dqn(chain.problem, options, make_still).rounds.size(), 9u);
+  options.settings["practice"] = 1;
+  EXPECT_EQ(plan_dqn(chain.problem, options, make_still).rounds.size(), 9u);
+}
+
 TEST(DqnLearning, TheSameSeedGivesTheSamePlanAndAnotherOneAnother) {
   const ChainProblem chain(30, 9 * 150);
   const PlanningResult first = plan_dqn(chain.problem, {.seed = 3, .evaluations = 5}, make_still);
