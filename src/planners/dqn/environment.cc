@@ -185,14 +185,23 @@ bool Environment::try_to_finish() {
   return false;
 }
 
-// Fig. 1: the copy runs beside the last read, where the content is final before it.
+GapId Environment::swaps_of(BlockId block) const {
+  GapId swaps = 0;
+  for (GapId g = problem_.gaps.first(block); g < problem_.gaps.last(block); ++g)
+    swaps += plan_[g].action == Action::swap ? 1 : 0;
+  return swaps;
+}
+
+// Fig. 1: the copy runs beside the last read, where the content is final before it. A block that leaves
+// more than once may need no second copy, and then has no time to set.
 void Environment::time_copies() {
   for (std::size_t v = 0; v < variables_.size(); ++v) {
     if (decided_[v] != Action::swap) continue;
     for (const GapId g : variables_[v].gaps) {
       const OpIndex before = problem_.gaps[g].from - 1;
-      const bool final = before >= 0 && host_.last_write(g) != HostCopies::kNeverWritten &&
-                         host_.last_write(g) <= before && host_.present_since(plan_, g, before);
+      const bool final = before >= 0 && swaps_of(problem_.gaps[g].block) == 1 &&
+                         host_.last_write(g) != HostCopies::kNeverWritten && host_.last_write(g) <= before &&
+                         host_.present_since(plan_, g, before);
       plan_[g].out_after = final ? before : kAuto;
     }
   }

@@ -54,6 +54,7 @@ class Environment {
   void list_actions();
   void update_next_above();
   void time_copies();
+  GapId swaps_of(BlockId block) const;
   bool blocked() const { return next_above_[static_cast<std::size_t>(position_)] == position_; }
   OpIndex next_stop(OpIndex after) const;
   Nanoseconds remaking(int id) const;

@@ -118,6 +118,28 @@ TEST(DqnEnvironment, EveryEpisodeOnRandomProgramsEndsInAValidPlanOrADeadEnd) {
   EXPECT_GT(plans, 30);
 }
 
+TEST(DqnEnvironment, ABlockThatLeavesTwiceIsNoDeadEnd) {
+  // Block 0 is idle twice between op 0 and op 6; its second absence needs no copy out.
+  std::vector<Op> ops;
+  for (OpIndex i = 0; i < 7; ++i) ops.push_back(op({writes(i + 1)}, 100));
+  ops[0].accesses.push_back(writes(0));
+  ops[3].accesses.push_back(reads(0));
+  ops[6].accesses.push_back(reads(0));
+  std::vector<Block> blocks = {local(100, 0, 6)};
+  for (OpIndex i = 0; i < 7; ++i) blocks.push_back(local(i % 3 == 0 ? 10 : 100, i, i));
+  const Program program = literal_program(std::move(ops), std::move(blocks));
+  const Gaps gaps(program);
+  const Machine machine{.bandwidth_out = 1'000'000'000, .bandwidth_in = 1'000'000'000};
+  const PlannerOptions swap_only{.allow_recompute = false};
+  const PlanningProblem problem{program, gaps, machine, 150};
+  const auto variables = find_variables(problem, swap_only, {});
+  ASSERT_EQ(variables.size(), 2u);
+  const Graph graph(problem, variables, swap_only);
+  Environment environment(problem, variables, graph);
+  while (!environment.finished()) environment.act(environment.actions().back());
+  EXPECT_TRUE(environment.outcome());
+}
+
 TEST(DqnEnvironment, ResetForgetsEverything) {
   const ChainProblem chain(12, 4 * 150);
   Environment used(chain.problem, chain.variables, chain.graph);
