@@ -77,15 +77,17 @@ def run_child(options: argparse.Namespace) -> None:
     told.update(train(options.steps, options.batch, options.size))
     if options.child != "plain":
         told["status"] = ebb.status()
-        if options.report and options.child == "limited":
-            ebb.report(options.report)
+        for path in options.report if options.child == "limited" else []:
+            ebb.report(path)
         ebb.off()
     json.dump(told, sys.stdout)
 
 
 def child(kind: str, options: argparse.Namespace, steps: int, limit: int = 0) -> dict[str, Any]:
     command = [sys.executable, __file__, "--child", kind, "--limit", str(limit), "--steps", str(steps)]
-    for name in ("batch", "size", "threads", "planner", "report"):
+    for path in options.report:
+        command += ["--report", path]
+    for name in ("batch", "size", "threads", "planner"):
         if getattr(options, name) not in (None, ""):
             command += [f"--{name}", str(getattr(options, name))]
     result = subprocess.run(command, stdout=subprocess.PIPE, check=False)
@@ -122,7 +124,7 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=96, help="of the images, in pixels")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--planner", default="ebb", help="of the limited run (default ebb); none: move on demand only")
-    parser.add_argument("--report", help="write what Ebb did here, as JSON")
+    parser.add_argument("--report", action="append", default=[], help="write what Ebb did here: a page if it ends in .html, or JSON")
     parser.add_argument("--child", choices=("plain", "observed", "limited"), help=argparse.SUPPRESS)
     parser.add_argument("--limit", default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()

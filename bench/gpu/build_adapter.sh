@@ -31,7 +31,7 @@ export FOLDER=$folder
 # Linear programs are for bounds, which nothing here asks for; their solver is a library more.
 core=
 if [ -z "${CORE:-}" ]; then
-  core="bench/gpu/no_lp.cc $(find src/{trace,machine,plan,simulate,layout,planners,backend,runtime} -name '*.cc' \
+  core="bench/gpu/no_lp.cc $(find src/{trace,machine,plan,simulate,layout,planners,backend,runtime,report} -name '*.cc' \
     ! -path src/simulate/lp.cc ! -path src/backend/cuda/no_cuda.cc ! -path 'src/planners/dqn/*')"
 fi
 adapter=$(find src/torch -name '*.cc' ! -name no_cuda_platform.cc)

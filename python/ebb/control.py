@@ -226,9 +226,19 @@ def smallest_limit() -> int:
 
 
 def report(path: str | os.PathLike[str]) -> None:
-    """Writes what Ebb did so far as JSON: the versions, what was asked for and everything status() counts."""
+    """Writes what Ebb did so far.
+
+    A path that ends in .html: a page that shows the iteration, its plan and how it went; Ebb must be on and have found
+    the iteration. Otherwise JSON: the versions, what was asked for, everything status() counts and, once a plan was
+    followed, the plan and one iteration as it was measured, for `ebb report --measured`.
+    """
     import ebb
 
+    if os.fspath(path).endswith(".html"):
+        if not native.active():
+            raise RuntimeError("Ebb is off: there is nothing to show; call ebb.report before ebb.off()")
+        native.write_report(os.fspath(path))
+        return
     asked = _control.settings
     told = {
         "ebb": ebb.__version__,
@@ -238,6 +248,7 @@ def report(path: str | os.PathLike[str]) -> None:
     }
     if native.active():
         told["smallest_limit"] = smallest_limit()
+        told.update(json.loads(native.report_parts()))
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file, indent=2)
         file.write("\n")

@@ -9,6 +9,7 @@ import threading
 from ebb.extension import native
 
 SECONDS_BETWEEN_LOOKS = 0.2
+SPARK_COLUMNS = 60
 
 
 class Progress:
@@ -43,6 +44,9 @@ class Progress:
             if status["planner"]:
                 ratio = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
                 _say(f"planned with {status['planner']} in {status['planning_seconds']:.1f} s; predicted {ratio:.2f} x plain")
+                before, after = native.sparklines(SPARK_COLUMNS)
+                _say(f"memory without a limit  {before}")
+                _say(f"memory by the plan      {after}")
                 return
             if status["refusal"]:
                 _say(f"no plan by {self._planner}: {status['refusal']}; moving on demand")

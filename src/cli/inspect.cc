@@ -14,12 +14,14 @@
 #include "cli/trace_options.h"
 #include "machine/units.h"
 #include "plan/sharing.h"
+#include "report/sparkline.h"
 #include "trace/fingerprint.h"
 
 namespace ebb::cli {
 namespace {
 
 constexpr std::size_t kNameWidth = 40;
+constexpr std::size_t kSparkWidth = 60;
 
 struct Options {
   TraceOptions trace;
@@ -62,6 +64,8 @@ std::string facts(const Program& program, const Gaps& gaps, const StepSummary& s
             fmt::format("{} MiB ({} of the peak): what {} needs", mib(summary.largest_need.bytes),
                         percent(fraction(summary.largest_need.bytes, summary.peak_demand)),
                         op_text(program, summary.largest_need.op)));
+  facts.add("over time",
+            report::sparkline(report::demand_by_column(program, kSparkWidth), program.peak_demand()));
   facts.add("compute time", format_time(program.compute_time()));
   if (program.info().measured_step > 0)
     facts.add("measured step",

@@ -18,7 +18,10 @@
 #include "machine/units.h"
 #include "plan/plan_file.h"
 #include "report/page.h"
+#include "report/perfetto.h"
+#include "report/timeline_json.h"
 #include "trace/error.h"
+#include "trace/gzip.h"
 #include "trace/write_file.h"
 
 namespace ebb::cli {
@@ -34,13 +37,15 @@ struct Options {
   std::string limit;
   std::string limits;
   std::string plan;
+  std::string measured;
   std::string output;
+  std::string perfetto;
 };
 
-// What the report is about, kept alive while it is made.
+// What the report is about.
 struct Subject {
-  Program program;
-  Gaps gaps;
+  const Program& program;
+  const Gaps& gaps;
   Machine machine;
 };
 
@@ -139,29 +144,71 @@ report::Report make_report(const Options& options, const Subject& subject,
   return made;
 }
 
+// A plan that was written, and what running it was seen to do.
+struct Given {
+  std::optional<PlanRecord> plan;
+  std::optional<report::MeasuredStep> measured;
+};
+
+// What ebb.report() wrote holds the plan that was followed and one iteration of it as it was measured.
+Given read_measured(const std::string& path, const Program& program, const Gaps& gaps) try {
+  const auto json = nlohmann::json::parse(read_file(path));
+  if (!json.contains("plan") || !json.contains("measured"))
+    throw InputError(fmt::format("{}: no plan was followed when this was written", path));
+  return {decode_plan(json["plan"].dump(), path, program, gaps),
+          report::decode_measured(json["measured"], path, program, gaps)};
+} catch (const nlohmann::json::exception& error) {
+  throw InputError(fmt::format("{}: {}", path, error.what()));
+}
+
+Given read_given(const Options& options, const Program& program, const Gaps& gaps) {
+  if (!options.measured.empty()) return read_measured(options.measured, program, gaps);
+  if (!options.plan.empty()) return {read_plan(options.plan, program, gaps), {}};
+  return {};
+}
+
+Machine machine_for(const Options& options, const Given& given, const Program& program) {
+  if (options.machine.name.empty() && given.plan)
+    return change_machine(given.plan->machine, options.machine, program);
+  MachineOptions named = options.machine;
+  if (named.name.empty()) named.name = MachineOptions{}.name;
+  return resolve_machine(named, program);
+}
+
+std::string perfetto_of(const report::Report& made) {
+  std::vector<report::Track> tracks;
+  for (const report::StepView& view : made.steps) {
+    tracks.push_back({view.planner.empty() ? view.title : view.title + ", predicted", view.timeline});
+    if (view.measured) tracks.push_back({view.title + ", measured", view.measured->timeline});
+  }
+  return report::encode_perfetto(tracks, *made.program, *made.gaps);
+}
+
 Answer run(const Options& options) {
-  report::require_page();
+  if (options.output.empty() && options.perfetto.empty())
+    throw InputError("ebb report needs --output or --perfetto: a file to write (see ebb report --help)");
+  if (!options.output.empty()) report::require_page();
   if (options.limit.empty() && !options.limits.empty())
     throw InputError("--compare needs --limit: the one whose plans are looked at");
   choose_planners(options.planners);
   require_writable(options.output);
-  Program program = load(options.trace);
+  require_writable(options.perfetto);
+  const Program program = load(options.trace);
   const Gaps gaps(program);
-  std::optional<PlanRecord> record;
-  if (!options.plan.empty()) record = read_plan(options.plan, program, gaps);
-  MachineOptions named = options.machine;
-  Machine machine;
-  if (named.name.empty() && record) {
-    machine = change_machine(record->machine, named, program);
-  } else {
-    if (named.name.empty()) named.name = MachineOptions{}.name;
-    machine = resolve_machine(named, program);
-  }
-  const Subject subject{std::move(program), gaps, machine};
+  const Given given = read_given(options, program, gaps);
+  const Subject subject{program, gaps, machine_for(options, given, program)};
   std::string text;
-  const std::string json = encode_report(make_report(options, subject, record, text));
-  write_file_atomically(options.output, report::render_page(json));
-  return {.text = text + fmt::format("report written to {}\n", options.output)};
+  report::Report made = make_report(options, subject, given.plan, text);
+  if (given.measured && made.steps.size() > 1) made.steps.back().measured = given.measured;
+  if (!options.output.empty()) {
+    write_file_atomically(options.output, report::render_page(encode_report(made)));
+    text += fmt::format("report written to {}\n", options.output);
+  }
+  if (!options.perfetto.empty()) {
+    write_file_atomically(options.perfetto, perfetto_of(made));
+    text += fmt::format("timeline for ui.perfetto.dev written to {}\n", options.perfetto);
+  }
+  return {.text = text};
 }
 
 }  // namespace
@@ -192,10 +239,19 @@ Command add_report(CLI::App& tool) {
   add_machine_changes(*command, options->machine);
   add_planner_options(*command, options->planner);
   command->add_option("-o,--output", options->output, "The page: one file that needs no network")
-      ->required()
       ->type_name("FILE");
+  command->add_option("--perfetto", options->perfetto, "What happens when, for ui.perfetto.dev")
+      ->type_name("FILE");
+  command
+      ->add_option("--measured", options->measured,
+                   "What ebb.report() wrote of a run of this step: its plan, and how it really went")
+      ->type_name("FILE")
+      ->excludes("--plan")
+      ->excludes("--planners")
+      ->excludes("--compare");
   command->footer(
-      "Example: ebb report data/gpt2.json.gz --limit 50% --planners ebb,capuchin,home -o report.html");
+      "Without --limit, --plan or --measured: the step as it is\n"
+      "Example: ebb report data/gpt2.json.gz --limit 50% --planners ebb,dtr,home -o report.html");
   return {command, [options] { return run(*options); }};
 }
 

@@ -68,7 +68,9 @@ Command add_run(CLI::App& tool) {
   command->add_option("--device", options->device, "Default: cuda if there is one, else cpu")
       ->check(CLI::IsMember({"cuda", "cpu"}).description(""))
       ->type_name("cuda|cpu");
-  command->add_option("--report", options->report, "When the program ends, write what was done as JSON")
+  command
+      ->add_option("--report", options->report,
+                   "When the program ends, write what was done: a page (.html) or JSON")
       ->type_name("FILE");
   command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()

@@ -5,13 +5,10 @@
 #include "cli/command.h"
 #include "cli/limit.h"
 #include "cli/machine_options.h"
-#include "cli/output_file.h"
 #include "cli/plan_result.h"
-#include "cli/timeline_file.h"
 #include "cli/trace_options.h"
 #include "machine/machine_file.h"
 #include "plan/plan_file.h"
-#include "trace/write_file.h"
 
 namespace ebb::cli {
 namespace {
@@ -21,12 +18,10 @@ struct Options {
   MachineOptions machine{.name = ""};
   std::string plan;
   std::string limit;
-  std::string timeline;
   bool json = false;
 };
 
 Answer run(const Options& options) {
-  require_writable(options.timeline);
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const PlanRecord record = read_plan(options.plan, program, gaps);
@@ -35,11 +30,7 @@ Answer run(const Options& options) {
   const Bytes limit = options.limit.empty() ? record.limit : parse_limit(options.limit, program);
   const PlanningProblem problem{program, gaps, machine, limit};
   const JudgedPlan judged = judge(problem, record.plan);
-  const Answer answer =
-      answer_for({options.trace.path, record.planner, options.plan, problem, judged}, options.json);
-  if (!judged.infeasible && !options.timeline.empty())
-    write_file_atomically(options.timeline, encode_timeline(judged.timeline, program, gaps));
-  return answer;
+  return answer_for({options.trace.path, record.planner, options.plan, problem, judged}, options.json);
 }
 
 }  // namespace
@@ -54,12 +45,10 @@ Command add_simulate(CLI::App& tool) {
   command->add_option("-m,--machine", options->machine.name, "Another machine than the plan's")
       ->type_name("NAME|FILE");
   add_machine_changes(*command, options->machine);
-  command->add_option("--timeline", options->timeline, "Write what happens when, for ui.perfetto.dev")
-      ->type_name("FILE");
   command->add_flag("--json", options->json, "JSON instead of a table; bytes and nanoseconds");
   command->footer(
       "Exit code 1: the plan does not keep the limit or cannot be carried out\n"
-      "Example: ebb simulate data/resnet50.json.gz plan.json --timeline timeline.json");
+      "Example: ebb simulate data/resnet50.json.gz plan.json --limit 8GiB");
   return {command, [options] { return run(*options); }};
 }
 

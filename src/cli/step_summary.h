@@ -7,6 +7,7 @@
 
 #include "plan/gaps.h"
 #include "plan/smallest_limit.h"
+#include "report/names.h"
 
 namespace ebb::cli {
 
@@ -59,8 +60,6 @@ struct StepSummary {
 // REQUIRES: `gaps` are the program's. At most `top` gaps are listed.
 StepSummary summarise(const Program& program, const Gaps& gaps, std::size_t top);
 
-std::string_view name_of(Phase phase);
-std::string_view name_of(Lifetime lifetime);
-std::string_view name_of(GapKind kind);
+using report::name_of;
 
 }  // namespace ebb::cli

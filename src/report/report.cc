@@ -1,25 +1,16 @@
 #include "report/report.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "plan/recipes.h"
 #include "report/kinds.h"
+#include "report/timeline_json.h"
 
 namespace ebb::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int kVersion = 1;
-
-// A table's columns as arrays.
-template <typename Rows, typename Of>
-Json column(const Rows& rows, Of of) {
-  Json values = Json::array();
-  for (const auto& row : rows) values.push_back(of(row));
-  return values;
-}
 
 Json encode_program(const Program& program) {
   return {{"name", program.info().name},
@@ -103,33 +94,6 @@ Json encode_gaps(const Program& program, const Gaps& gaps, const Machine& machin
            column(recipes, [](const Recipe& recipe) { return recipe.remakable ? recipe.duration : -1; })}};
 }
 
-Json encode_lane(const Timeline& timeline, Lane lane, bool of_gaps) {
-  Json subject = Json::array(), start = Json::array(), end = Json::array(), replays = Json::array();
-  for (const Span& span : timeline.spans) {
-    if (span.lane != lane) continue;
-    if (span.replay) replays.push_back(subject.size());
-    subject.push_back(of_gaps ? span.gap : span.op);
-    start.push_back(span.start);
-    end.push_back(span.end);
-  }
-  Json json = {
-      {of_gaps ? "gap" : "op", std::move(subject)}, {"start", std::move(start)}, {"end", std::move(end)}};
-  if (!of_gaps) json["replays"] = std::move(replays);
-  return json;
-}
-
-Json encode_timeline(const Timeline& timeline) {
-  const auto& stalls = timeline.stalls;
-  return {{"compute", encode_lane(timeline, Lane::compute, false)},
-          {"out", encode_lane(timeline, Lane::out, true)},
-          {"in", encode_lane(timeline, Lane::in, true)},
-          {"stalls",
-           {{"cause", column(stalls, [](const Stall& stall) { return static_cast<int>(stall.cause); })},
-            {"op", column(stalls, [](const Stall& stall) { return stall.op; })},
-            {"start", column(stalls, [](const Stall& stall) { return stall.start; })},
-            {"end", column(stalls, [](const Stall& stall) { return stall.end; })}}}};
-}
-
 Json encode_residencies(const std::vector<TimedResidency>& residencies) {
   using Entry = TimedResidency;
   return {{"block", column(residencies, [](const Entry& entry) { return entry.residency.block; })},
@@ -155,20 +119,6 @@ Json encode_rounds(const std::vector<SearchRound>& rounds) {
   return column(rounds, [](const SearchRound& round) {
     return Json::array({round.evaluations, round.best, round.mean, round.worst});
   });
-}
-
-Json encode_measured(const MeasuredStep& measured) {
-  using Entry = IterationStatistics;
-  const auto& list = measured.iterations;
-  return {{"step", measured.step_time},
-          {"timeline", encode_timeline(measured.timeline)},
-          {"iterations",
-           {{"planned", column(list, [](const Entry& entry) { return entry.mode == Mode::planned ? 1 : 0; })},
-            {"step", column(list, [](const Entry& entry) { return entry.step_time; })},
-            {"out", column(list, [](const Entry& entry) { return entry.bytes_out; })},
-            {"in", column(list, [](const Entry& entry) { return entry.bytes_in; })},
-            {"replays", column(list, [](const Entry& entry) { return entry.replays; })},
-            {"peak", column(list, [](const Entry& entry) { return entry.peak_arena; })}}}};
 }
 
 Json encode_step(const Program& program, const StepView& view) {

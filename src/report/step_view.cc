@@ -6,18 +6,17 @@ namespace ebb::report {
 namespace {
 
 constexpr std::int64_t kPackingBudget = 300'000;  // steps of about a microsecond
+constexpr double kPackingSeconds = 5;
+constexpr double kFittingSeconds = 20;
 constexpr Nanoseconds kTolerance = 100;  // a plan fitted by address may be a 100th slower than judged
 
-// Packs what is resident: within the limit if a layout is found, otherwise as low as it goes.
+// Packs what is resident, as low as it goes.
 void pack_as_scheduled(const Program& program, const Gaps& gaps, const Schedule& schedule, StepView& view) {
   if (schedule.commands.empty()) return;
   const layout::ArenaProblem arena = layout::arena_problem(program, gaps, view.lowered, schedule);
   layout::Layout layout;
   if (!arena.meets_itself) {
-    layout::PackOptions options{.budget = kPackingBudget};
-    if (view.limit > 0) options.capacity = view.limit - program.info().unmanaged;
-    layout = layout::pack(arena.problem, options);
-    if (!layout.fits) layout = layout::pack(arena.problem, {.budget = kPackingBudget});
+    layout = layout::pack(arena.problem, {.budget = kPackingBudget, .deadline_seconds = kPackingSeconds});
     view.packed = true;
     view.footprint = layout.footprint + program.info().unmanaged;
     view.within_limit = view.limit == 0 || view.footprint <= view.limit;
@@ -65,11 +64,30 @@ StepView planned_view(const PlanningProblem& problem, const std::string& planner
   pack_as_scheduled(problem.program, problem.gaps, judged.schedule, view);
   if (view.packed && view.within_limit) return view;
   layout::FittedPlan fitted =
-      layout::fit_plan({problem.program, problem.gaps, problem.machine, problem.limit}, judged.lowered.plan);
+      layout::fit_plan({problem.program, problem.gaps, problem.machine, problem.limit}, judged.lowered.plan,
+                       {.deadline_seconds = kFittingSeconds});
   if (!fitted.fits) return view;
   view.time_by_address = fitted.step_time;
   if (fitted.step.step_time <= view.step.step_time + view.step.step_time / kTolerance)
     take(std::move(fitted), view);
+  return view;
+}
+
+StepView followed_view(const Program& program, const PreparedPlan& plan, const Machine& machine,
+                       Bytes limit) {
+  StepView view{.title = plan.planner,
+                .planner = plan.planner,
+                .machine = machine,
+                .limit = limit,
+                .lowered = plan.lowered,
+                .step = plan.step,
+                .timeline = plan.timeline,
+                .packed = true,
+                .footprint = plan.layout.footprint + program.info().unmanaged,
+                .time_by_address = plan.predicted_step,
+                .planning_seconds = plan.planning_seconds};
+  view.residencies =
+      timed_residencies(plan.arena, plan.layout, plan.schedule, view.timeline, view.step.step_time);
   return view;
 }
 

@@ -7,6 +7,7 @@
 
 #include "planners/judge.h"
 #include "report/timed_residencies.h"
+#include "runtime/prepared_plan.h"
 #include "runtime/status.h"
 #include "simulate/bounds.h"
 
@@ -48,6 +49,9 @@ StepView plain_view(const Program& program, const Gaps& gaps, const Machine& mac
 // like that if this takes no longer, and otherwise as judged, with the time that fitting costs. REQUIRES: the
 // judged plan is feasible.
 StepView planned_view(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged);
+
+// The plan that a runtime follows, as it was fitted; `limit` is the device's.
+StepView followed_view(const Program& program, const PreparedPlan& plan, const Machine& machine, Bytes limit);
 
 // One sentence for people: what this step spends its extra time on, or why it has none.
 std::string what_limits(const Program& program, const StepView& view);

@@ -74,7 +74,8 @@ void Conductor::take_news() {
 void Conductor::use_iteration(const PlanningNews& news) {
   stop_following();
   if (tracker_) deviations_before_ += tracker_->deviations();
-  tracker_.emplace(news.iteration);
+  iteration_ = news.iteration;
+  tracker_.emplace(iteration_);
   fingerprint_ = news.fingerprint;
   plan_ = nullptr;
   strange_ops_ = 0;
@@ -196,6 +197,11 @@ std::optional<StepComparison> Conductor::comparison() const {
                         .measured_step = log_.measured_step(),
                         .predicted = plan_->timeline,
                         .measured = *log_.measured()};
+}
+
+std::optional<FollowedStep> Conductor::followed() const {
+  if (!iteration_) return std::nullopt;
+  return FollowedStep{.iteration = iteration_, .plan = plan_, .machine = machine_now()};
 }
 
 }  // namespace ebb

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/background_planner.h"
+#include "runtime/followed_step.h"
 #include "runtime/follower.h"
 #include "runtime/iteration_log.h"
 #include "runtime/op_timer.h"
@@ -42,6 +43,7 @@ class Conductor final : public Guide, public CopyLog {
   DeviceStatus status();
   IterationLog& log() { return log_; }
   std::optional<StepComparison> comparison() const;
+  std::optional<FollowedStep> followed() const;
 
  private:
   void look_for_iteration();
@@ -63,6 +65,7 @@ class Conductor final : public Guide, public CopyLog {
   IterationLog log_;
   BackgroundPlanner planner_;
   SlabMaker slabs_;
+  std::shared_ptr<const ScriptedIteration> iteration_;  // of the tracker
   std::optional<Tracker> tracker_;
   std::optional<Follower> follower_;
   std::shared_ptr<const PreparedPlan> plan_;  // of the tracker's iteration

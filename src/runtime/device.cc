@@ -223,6 +223,11 @@ std::optional<StepComparison> Device::comparison() const {
   return parts_->conductor->comparison();
 }
 
+std::optional<FollowedStep> Device::followed() const {
+  const Lock lock(parts_->mutex);
+  return parts_->conductor ? parts_->conductor->followed() : std::nullopt;
+}
+
 const Trace& Device::trace() const {
   const Lock lock(parts_->mutex);
   return parts_->recorder.trace();

@@ -22,6 +22,7 @@
 #include "backend/backend.h"
 #include "runtime/block.h"
 #include "runtime/exec.h"
+#include "runtime/followed_step.h"
 #include "runtime/out_of_memory.h"
 #include "runtime/plan_function.h"
 #include "runtime/statistics.h"
@@ -113,6 +114,8 @@ class Device {
   std::vector<IterationStatistics> iterations() const;
   // A planned iteration as predicted and as measured; nothing if there was none yet.
   std::optional<StepComparison> comparison() const;
+  // Nothing if no iteration is known.
+  std::optional<FollowedStep> followed() const;
   // What the program did so far; valid until the next call of the device.
   const Trace& trace() const;
   void write_trace(const std::string& path) const;  // trace/trace_file.h; throws SystemError

@@ -65,6 +65,8 @@ class Preparer {
     plan->offsets = layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout);
     plan->lowered = std::move(fitted.lowered);
     plan->schedule = std::move(fitted.schedule);
+    plan->arena = std::move(fitted.arena);
+    plan->layout = std::move(fitted.layout);
     plan->step = fitted.step;
     plan->predicted_step = fitted.step_time;
     plan->timeline = std::move(fitted.timeline);

@@ -20,6 +20,8 @@ struct PreparedPlan {
   Timeline timeline = {};
   Nanoseconds predicted_step = 0;  // with the waits for addresses
   layout::PlannedOffsets offsets = {};
+  layout::ArenaProblem arena = {};  // what the offsets are of, for those who draw it
+  layout::Layout layout = {};
   double planning_seconds = 0;
 };
 

@@ -5,9 +5,11 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "torch/interposer.h"
+#include "torch/report.h"
 #include "torch/steward.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
+#include "trace/write_file.h"
 
 namespace py = pybind11;
 
@@ -207,6 +209,26 @@ void write_trace(const std::string& path) {
   steward->device().write_trace(path);
 }
 
+void write_report(const std::string& path) {
+  const std::shared_ptr<Steward> steward = required_steward();
+  const std::lock_guard lock(steward->mutex());
+  write_file_atomically(path, report_page(steward->device(), steward->limit()));
+}
+
+std::string parts_of_report() {
+  const std::shared_ptr<Steward> steward = required_steward();
+  const std::lock_guard lock(steward->mutex());
+  return report_parts(steward->device(), steward->limit());
+}
+
+std::pair<std::string, std::string> sparklines_of_plan(std::size_t columns) {
+  const std::shared_ptr<Steward> steward = current_steward();
+  if (!steward) return {};
+  const std::lock_guard lock(steward->mutex());
+  const Sparklines lines = sparklines(steward->device(), columns);
+  return {lines.before, lines.after};
+}
+
 Bytes smallest_limit() {
   const std::shared_ptr<Steward> steward = required_steward();
   const std::lock_guard lock(steward->mutex());
@@ -293,6 +315,9 @@ PYBIND11_MODULE(_native, m) {
   m.def("active", [] { return Steward::active() != nullptr; });
   m.def("status", &status);
   m.def("write_trace", &write_trace, py::arg("path"), release_gil());
+  m.def("write_report", &write_report, py::arg("path"), release_gil());
+  m.def("report_parts", &parts_of_report, release_gil());
+  m.def("sparklines", &sparklines_of_plan, py::arg("columns"), release_gil());
   m.def("smallest_limit", &smallest_limit, release_gil());
   m.def("touch", &touch, py::arg("tensor"), py::arg("writing"), release_gil());
   m.def("pin", &pin, py::arg("tensor"), release_gil());

@@ -202,7 +202,7 @@ TEST_F(BadInput, AnOutputThatCannotBeWritten) {
   expect_complaint({"plan", bundled("unet"), "-l", "60%", "-o", folder.path("")}, 3, {});
   const std::string plan = folder.path("plan.json");
   ASSERT_EQ(run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", plan}).code, 0);
-  expect_complaint({"simulate", bundled("unet"), plan, "--timeline", "/nowhere/t.json"}, 3,
+  expect_complaint({"report", bundled("unet"), "--plan", plan, "--perfetto", "/nowhere/t.json"}, 3,
                    {"/nowhere/t.json"});
 }
 

@@ -1,6 +1,8 @@
 // The commands as a user runs them, on the bundled traces.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/run_ebb.h"
 
 namespace ebb::cli {
@@ -70,8 +72,9 @@ TEST(Inspect, PrintsTablesForPeople) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_NE(outcome.out.find("ops             891\n"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("peak load       21371 MiB"), std::string::npos) << outcome.out;
-  EXPECT_EQ(outcome.out.find("█"), std::string::npos) << "a plot where nobody asked for one";
-  EXPECT_NE(run_ebb({"inspect", bundled("resnet50"), "--plot"}).out.find("█"), std::string::npos);
+  EXPECT_NE(outcome.out.find("over time       ▁"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("GiB |"), std::string::npos) << "a plot where nobody asked for one";
+  EXPECT_NE(run_ebb({"inspect", bundled("resnet50"), "--plot"}).out.find("GiB |"), std::string::npos);
 }
 
 TEST(Plan, KeepsTheLimitAndSaysWhatItCosts) {
@@ -141,21 +144,42 @@ TEST(Simulate, JudgesAWrittenPlanAsPlanDid) {
   }
 }
 
-TEST(Simulate, WritesATimeline) {
+TEST(Report, WritesATimelineOfThePlanBesideTheStepAsItIs) {
   const TemporaryFolder folder;
   run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", folder.path("plan.json")});
-  const Outcome outcome = run_ebb(
-      {"simulate", bundled("unet"), folder.path("plan.json"), "--timeline", folder.path("timeline.json")});
+  const Outcome outcome = run_ebb({"report", bundled("unet"), "--plan", folder.path("plan.json"),
+                                   "--perfetto", folder.path("timeline.json")});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_GT(Json::parse(slurp(folder.path("timeline.json")))["traceEvents"].size(), 403u);
+  const Json events = Json::parse(slurp(folder.path("timeline.json")))["traceEvents"];
+  EXPECT_GT(events.size(), 2 * 403u);
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const Json& event) { return event["name"] == "process_name"; }),
+            2);
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"plan.json", "timeline.json"}));
+}
+
+TEST(Report, WantsAFileToWriteAndALimitToCompareWith) {
+  EXPECT_EQ(run_ebb({"report", bundled("unet")}).code, 2);
+  EXPECT_EQ(run_ebb({"report", bundled("unet"), "--perfetto", "x.json", "--compare", "50%"}).code, 2);
+  EXPECT_EQ(run_ebb({"report", bundled("unet"), "--perfetto", "x.json", "--measured", bundled("unet")}).code,
+            2);
+}
+
+TEST(Compare, DrawsAFigure) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_ebb({"compare", bundled("vgg16"), "--limits", "80%,60%", "--planners",
+                                   "ondemand,dtr", "--svg", folder.path("figure.svg")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string figure = slurp(folder.path("figure.svg"));
+  EXPECT_TRUE(figure.starts_with("<svg"));
+  for (const char* name : {">ondemand</text>", ">dtr</text>", ">bound</text>", "vgg16 on h200"})
+    EXPECT_NE(figure.find(name), std::string::npos) << name;
 }
 
 TEST(Simulate, AnswersThatAPlanDoesNotKeepASmallerLimit) {
   const TemporaryFolder folder;
   run_ebb({"plan", bundled("unet"), "-l", "60%", "-p", "ondemand", "-o", folder.path("plan.json")});
-  const Outcome outcome = run_ebb({"simulate", bundled("unet"), folder.path("plan.json"), "--limit", "50%",
-                                   "--timeline", folder.path("timeline.json")});
+  const Outcome outcome = run_ebb({"simulate", bundled("unet"), folder.path("plan.json"), "--limit", "50%"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(outcome.complains_in_one_line()) << outcome.err;
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"plan.json"}));

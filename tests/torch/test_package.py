@@ -225,6 +225,30 @@ class Outputs(EbbTest):
         self.assertGreater(told["status"]["ops"], 0)
         self.assertGreater(told["smallest_limit"], 0)
 
+    def test_a_report_that_ends_in_html_is_a_page(self):
+        def body(folder):
+            model = perceptron()
+            page = os.path.join(folder, "report.html")
+            with self.assertRaisesRegex(RuntimeError, "Ebb is off"):
+                ebb.report(page)
+            with ebb.observe(device="cpu"):
+                for _ in range(6):
+                    step(model)
+                ebb.report(page)
+            with open(page, encoding="utf-8") as file:
+                return file.read()
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                page = in_child(body, folder)
+            except Exception as error:
+                if "not part of this build" in str(error):
+                    self.skipTest("the page was not built: there is no npm")
+                raise
+        self.assertIn("<!doctype html>", page.lower())
+        self.assertIn('"format":"ebb-report"', page)
+        self.assertIn("aten::addmm", page)
+
     def test_a_recorded_trace_is_read_by_the_tool(self):
         def body(path):
             model = perceptron()

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -187,9 +188,38 @@ class Progress(EbbTest):
             return sys.stderr.getvalue()
 
         peak = in_child(measure, "convolutions", "sgd", 3)["peak"]
-        for percent, last in ((130, r"ebb: planned with keep in \d+\.\d s; predicted 1\.\d\d x plain"), (70, "ebb: no plan by keep: .+")):
+        for percent, last in ((130, r"ebb: planned with keep in \d+\.\d s; predicted 1\.\d\d x plain\nebb: memory without a limit  \S.{58}\S\nebb: memory by the plan      \S.{58}\S"), (70, "ebb: no plan by keep: .+")):
             said = in_child(lines, percent)
             self.assertRegex(said, rf"^ebb: iteration of \d+ ops found; planning with keep …\n{last}\n$")
+
+
+@unittest.skipUnless(TOOL, "EBB_TOOL does not say where the tool is")
+class Reports(EbbTest):
+    def test_a_followed_plan_is_shown_beside_what_was_measured(self):
+        def body(folder, limit):
+            train_planned("convolutions", "sgd", limit, "keep", 3)
+            ebb.report(os.path.join(folder, "run.json"))
+            ebb.extension.native.write_trace(os.path.join(folder, "run.ebb"))
+
+        peak = in_child(measure, "convolutions", "sgd", 3)["peak"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = lambda name: os.path.join(folder, name)
+            in_child(body, folder, peak * 130 // 100)
+            with open(path("run.json"), encoding="utf-8") as file:
+                told = json.load(file)
+            self.assertEqual(told["plan"]["planner"], "keep")
+            self.assertGreater(told["measured"]["step"], 0)
+            self.assertEqual(len(told["measured"]["timeline"]["compute"]["op"]), told["status"]["ops_per_iteration"])
+            made = subprocess.run(
+                [TOOL, "report", path("run.ebb"), "--measured", path("run.json"), "--perfetto", path("timeline.json")],
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual(made.returncode, 0, made.stderr)
+            with open(path("timeline.json"), encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            tracks = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+            self.assertEqual([track.split(": ")[-1] for track in tracks], ["without a limit", "keep, predicted", "keep, measured"])
 
 
 class Deviations(PlannedTest):

@@ -1,0 +1,69 @@
+// How large reports are and how soon they are seen: gpt2 at 50 %, and a generated step of about 17,000 ops.
+//   node bench/report/first_paint.mjs --ebb build/bin/ebb [--data data]
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { launch, open } from "../../report/scripts/chromium.mjs";
+
+const RUNS = 3;
+const { values } = parseArgs({ options: { ebb: { type: "string" }, data: { type: "string", default: "data" } } });
+const ebb = (...args) => execFileSync(values.ebb, args, { encoding: "utf8" });
+const folder = mkdtempSync(join(tmpdir(), "ebb-first-paint-"));
+const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+
+/** Milliseconds from opening the file: when something is painted, when every view is built, and a frame of zooming. */
+async function measure(browser, path) {
+  const { page, troubles, close } = await open(browser, path);
+  if (troubles.length > 0) throw new Error(troubles.join("\n"));
+  const paint = await page.evaluate(
+    () =>
+      new Promise((done) => {
+        const seen = performance.getEntriesByName("first-contentful-paint");
+        if (seen.length > 0) done(seen[0].startTime);
+        new PerformanceObserver((list) => done(list.getEntriesByName("first-contentful-paint")[0].startTime)).observe({
+          type: "paint",
+          buffered: true,
+        });
+      }),
+  );
+  await page.locator("#arena canvas").focus();
+  const frames = [];
+  for (const key of ["+", "+", "ArrowRight", "ArrowRight", "-", "-"]) {
+    const begin = await page.evaluate(() => performance.now());
+    await page.keyboard.press(key);
+    const end = await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))),
+    );
+    frames.push(end - begin);
+  }
+  await close();
+  return { paint, frame: median(frames) };
+}
+
+const browser = await launch();
+try {
+  const deep = join(folder, "deep.json.gz");
+  ebb("generate", "resnet", "--depth", "1960", "--batch", "8", "-o", deep);
+  for (const [trace, most] of [
+    [join(resolve(values.data), "gpt2.json.gz"), 5],
+    [deep, 15],
+  ]) {
+    const page = join(folder, "report.html");
+    const { ops, blocks } = JSON.parse(ebb("inspect", trace, "--json"));
+    ebb("report", trace, "--limit", "50%", "--planners", "ebb", "--deadline", "10", "-o", page);
+    const size = statSync(page).size / 1e6;
+    const runs = [];
+    for (let i = 0; i < RUNS; ++i) runs.push(await measure(browser, page));
+    const paint = median(runs.map((run) => run.paint)).toFixed(0);
+    const frame = median(runs.map((run) => run.frame)).toFixed(0);
+    console.log(
+      `${ops} ops, ${blocks} blocks: ${size.toFixed(2)} MB (at most ${most}), first paint ${paint} ms, a zoom or pan ${frame} ms`,
+    );
+    if (size > most) process.exitCode = 1;
+  }
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}
