@@ -24,7 +24,7 @@ struct Options {
   TraceOptions rules;
   MachineOptions machine;
   PlannerOptions planner;
-  std::string planner_name = "home";
+  std::string planner_name = "ebb";
   std::string limit;
   bool json = false;
 };

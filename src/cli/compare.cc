@@ -31,13 +31,19 @@ struct Options {
   std::string planners = "all";
   std::string html;
   std::string svg;
+  bool limits_given = false;
+  bool planners_given = false;
+  bool curve = false;
   bool csv = false;
   bool json = false;
 };
 
+constexpr const char* kCurvePlanner = "ebb";
+
 std::vector<Comparison> compare_all(const Options& options) {
-  const std::vector<const Planner*> planners = choose_planners(options.planners);
-  const std::vector<std::string> limits = split(options.limits, "--limits");
+  const std::vector<const Planner*> planners =
+      choose_planners(options.curve && !options.planners_given ? kCurvePlanner : options.planners);
+  std::vector<std::string> limits = split(options.limits, "--limits");
   const std::vector<std::string> machines = split(options.machine.name, "--machine");
   const auto cells =
       static_cast<double>(options.traces.size() * machines.size() * limits.size() * planners.size());
@@ -48,8 +54,9 @@ std::vector<Comparison> compare_all(const Options& options) {
     TraceOptions trace = options.rules;
     trace.path = path;
     const Program program = load(trace);
+    if (options.curve && !options.limits_given) limits = curve_limits(program);
     const auto progress_for = [&](const std::string& planner, const std::string& limit) {
-      const double from = done++ / cells;
+      const double from = std::min(done++ / cells, 1.0);
       const std::string what = fmt::format("{} {} at {}", short_name(path), planner, limit);
       bar.show(from, what);
       return bar.follow(what, from, from + 1 / cells);
@@ -61,8 +68,8 @@ std::vector<Comparison> compare_all(const Options& options) {
       resolved.push_back(resolve_machine(one, program));
     }
     for (const Machine& machine : resolved)
-      comparisons.push_back(
-          compare({path, program, machine, limits, planners, options.planner}, progress_for));
+      comparisons.push_back((options.curve ? compare_curves : compare)(
+          {path, program, machine, limits, planners, options.planner}, progress_for));
   }
   return comparisons;
 }
@@ -88,6 +95,22 @@ std::string ratio_table(const Comparison& comparison) {
   return table.text();
 }
 
+// A limit a line: a curve has many of them.
+std::string curve_table(const Comparison& comparison) {
+  Table table;
+  table.column("limit");
+  for (const ComparedPlan& plan : comparison.limits.front().plans) table.column(plan.planner);
+  table.column("(bound)");
+  for (const ComparedLimit& limit : comparison.limits) {
+    std::vector<std::string> cells{limit.text.ends_with('%') ? limit.text : format_bytes(limit.bytes)};
+    for (const ComparedPlan& plan : limit.plans)
+      cells.push_back(plan.feasible() ? factor(plan.step.ratio()) : "-");
+    cells.push_back(bound_cell(limit.bounds));
+    table.row(std::move(cells));
+  }
+  return table.text();
+}
+
 // One line per reason: the planners that share it at a limit are named together.
 std::string reasons(const Comparison& comparison) {
   std::string text;
@@ -108,13 +131,13 @@ std::string reasons(const Comparison& comparison) {
   return text;
 }
 
-std::string as_text(const std::vector<Comparison>& comparisons) {
+std::string as_text(const std::vector<Comparison>& comparisons, bool curve) {
   std::string text;
   for (const Comparison& comparison : comparisons) {
     text += fmt::format("{}{} on {}: step time relative to a plain step of {}; peak demand {}\n\n{}",
                         text.empty() ? "" : "\n", short_name(comparison.trace), comparison.machine,
                         format_time(comparison.plain_time), format_bytes(comparison.peak_demand),
-                        ratio_table(comparison));
+                        curve ? curve_table(comparison) : ratio_table(comparison));
     if (const std::string lines = reasons(comparison); !lines.empty()) text += "\n" + lines;
   }
   return text;
@@ -204,7 +227,7 @@ Answer run(const Options& options) {
   if (!options.svg.empty()) write_file_atomically(options.svg, report::draw_comparisons(named(comparisons)));
   return {.text = options.json  ? print(as_json(comparisons))
                   : options.csv ? as_csv(comparisons)
-                                : as_text(comparisons)};
+                                : as_text(comparisons, options.curve)};
 }
 
 }  // namespace
@@ -216,14 +239,19 @@ Command add_compare(CLI::App& tool) {
   command->add_option("TRACE", options->traces, "Training steps: step traces, op graphs or Ebb traces")
       ->required()
       ->type_name("FILE");
-  command
-      ->add_option("-l,--limits", options->limits,
-                   "Limits, separated by commas: sizes or shares of the peak demand")
-      ->type_name("LIST")
-      ->capture_default_str();
-  command->add_option("-p,--planners", options->planners, "Planners, separated by commas, or all")
-      ->type_name("LIST")
-      ->capture_default_str();
+  auto* limits = command
+                     ->add_option("-l,--limits", options->limits,
+                                  "Limits, separated by commas: sizes or shares of the peak demand")
+                     ->type_name("LIST")
+                     ->capture_default_str();
+  auto* planners =
+      command->add_option("-p,--planners", options->planners, "Planners, separated by commas, or all")
+          ->type_name("LIST")
+          ->capture_default_str();
+  command->add_flag(
+      "--curve", options->curve,
+      "The whole curve of step time against limit, down to the smallest: a search starts from its "
+      "neighbour's plan. By default of ebb, every 5 % of the peak");
   command
       ->add_option("-m,--machine", options->machine.name,
                    "Machines, separated by commas: names or JSON files")
@@ -240,8 +268,13 @@ Command add_compare(CLI::App& tool) {
   command->add_option("--svg", options->svg, "Also as a figure: overhead against memory")->type_name("FILE");
   command->footer(
       "Exit code 0 even where planners do not fit: the table says so and why\n"
-      "Example: ebb compare data/resnet50.json.gz data/gpt2.json.gz --limits 90%,70%,50% --planners all");
-  return {command, [options] { return run(*options); }};
+      "Example: ebb compare data/resnet50.json.gz data/gpt2.json.gz --limits 90%,70%,50% --planners all\n"
+      "         ebb compare data/resnet50.json.gz --curve");
+  return {command, [options, limits, planners] {
+            options->limits_given = limits->count() > 0;
+            options->planners_given = planners->count() > 0;
+            return run(*options);
+          }};
 }
 
 }  // namespace ebb::cli

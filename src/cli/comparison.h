@@ -30,5 +30,10 @@ using ProgressFor =
 ComparedPlan compared(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged);
 
 Comparison compare(const ComparisonTask& task, const ProgressFor& progress_for);
+// The same, each planner's limits one after the other, a search from its neighbour's plan
+// (planners/limit_curve.h). REQUIRES: the task's limits descend.
+Comparison compare_curves(const ComparisonTask& task, const ProgressFor& progress_for);
+// From 95 % of the peak demand in steps of 5 % down to the smallest that any plan can keep.
+std::vector<std::string> curve_limits(const Program& program);
 
 }  // namespace ebb::cli

@@ -14,6 +14,7 @@
 #include "layout/residencies.h"
 #include "plan/plan_file.h"
 #include "plan/smallest_limit.h"
+#include "planners/least_limit.h"
 #include "planners/recompute/mirror.h"
 #include "trace/error.h"
 #include "trace/gzip.h"
@@ -37,6 +38,7 @@ struct Options {
   std::string start;
   std::string weights;
   std::string learnt;
+  bool smallest = false;
   bool no_bound = false;
   bool json = false;
 };
@@ -82,14 +84,21 @@ Answer run(const Options& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
-  const PlanningProblem problem{program, gaps, machine, parse_limit(options.limit, program)};
   Options prepared = options;
   if (!options.start.empty()) prepared.planner.start = read_plan(options.start, program, gaps).plan;
   if (!options.weights.empty()) prepared.planner.knowledge = read_maybe_gzipped(options.weights);
+  std::optional<LeastLimit> least;
+  if (options.smallest)
+    least = find_least_limit(program, gaps, machine, find_planner(options.planner_name), prepared.planner);
+  const PlanningProblem problem{program, gaps, machine,
+                                least ? least->limit : parse_limit(options.limit, program)};
   const bool by_hand = !options.mirror.empty();
   const std::string planner = by_hand ? "mirror counts" : options.planner_name;
-  const JudgedPlan judged = by_hand ? mirrored(problem, options.mirror) : search(problem, prepared);
+  const JudgedPlan judged = least     ? std::move(least->plan)
+                            : by_hand ? mirrored(problem, options.mirror)
+                                      : search(problem, prepared);
   PlanResult result{options.trace.path, planner, options.output, problem, judged};
+  if (least) result.smallest = least->proved ? "no plan can keep less" : "within 0.1 %, for this planner";
   if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
     result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
   if (!judged.infeasible && !options.packer.empty()) {
@@ -110,9 +119,12 @@ Command add_plan(CLI::App& tool) {
   CLI::App* command =
       tool.add_subcommand("plan", "Plan a training step under a memory limit and say what it costs");
   add_trace(*command, options->trace);
-  command->add_option("-l,--limit", options->limit, "Memory limit: 8GiB, or 50% of the peak demand")
-      ->required()
+  auto* limits = command->add_option_group("limit");
+  limits->add_option("-l,--limit", options->limit, "Memory limit: 8GiB, or 50% of the peak demand")
       ->type_name("SIZE|%");
+  limits->add_flag("--smallest", options->smallest,
+                   "Find the smallest limit that the planner can keep, and plan for it");
+  limits->require_option(1);
   add_machine(*command, options->machine);
   command->add_option("-p,--planner", options->planner_name, "One of `ebb planners`")
       ->type_name("NAME")
@@ -145,7 +157,8 @@ Command add_plan(CLI::App& tool) {
   command->add_flag("--json", options->json, "JSON instead of a table; bytes and nanoseconds");
   command->footer(
       "Exit code 1: the planner found no plan that keeps the limit; no file is written\n"
-      "Example: ebb plan data/resnet50.json.gz --limit 50% --machine h200 -o plan.json");
+      "Example: ebb plan data/resnet50.json.gz --limit 50% --machine h200 -o plan.json\n"
+      "         ebb plan data/resnet50.json.gz --smallest --no-swap");
   return {command, [options] { return run(*options); }};
 }
 

@@ -76,6 +76,9 @@ std::string as_text(const PlanResult& result) {
   const Counts counts = count(result.judged.lowered);
   const Bytes before = result.problem.program.peak_demand();
   Facts facts;
+  if (!result.smallest.empty())
+    facts.add("smallest limit", fmt::format("{} ({} bytes), {}", format_bytes(result.problem.limit),
+                                            result.problem.limit, result.smallest));
   facts.add("step time", fmt::format("{}{}, {} x plain ({})", format_time(step.step_time),
                                      step.periodic ? "" : " on average", factor(step.ratio()),
                                      format_time(step.plain_time)));
@@ -165,6 +168,7 @@ Json as_json(const PlanResult& result) {
   if (result.bounds) json["bound"] = bound_json(*result.bounds, result.bounds->best(PlanKind::any));
   json["planning_seconds"] = result.judged.planning_seconds;
   json["evaluations"] = result.judged.evaluations;
+  if (!result.smallest.empty()) json["smallest"] = result.smallest;
   if (!result.plan_file.empty()) json["plan_file"] = result.plan_file;
   return json;
 }

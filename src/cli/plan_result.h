@@ -26,6 +26,7 @@ struct PlanResult {
   const JudgedPlan& judged;
   std::optional<Bounds> bounds = {};
   std::optional<PackedPlan> packed = {};
+  std::string smallest = {};  // the limit was looked for: how sure it is that there is no smaller one
 };
 
 // Throws std::logic_error if the validator objects to the schedule: then the simulator is wrong.

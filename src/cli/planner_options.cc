@@ -1,6 +1,8 @@
 #include "cli/planner_options.h"
 
+#include <algorithm>
 #include <limits>
+#include <thread>
 
 namespace ebb::cli {
 namespace {
@@ -40,10 +42,12 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       ->check(between(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads a search may use")
+  options.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U));
+  command
+      .add_option("--threads", options.threads,
+                  "Threads a search may use; all cores by default. The result is the same")
       ->check(between(1, 4096))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   command
       .add_option_function<std::vector<std::string>>(
           "--tune", [&options](const std::vector<std::string>& changes) { tune(options, changes); },

@@ -60,6 +60,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
       } else {
         PlannerOptions planning{.deadline_seconds = options_.deadline_seconds,
                                 .allow_recompute = options_.allow_recompute,
+                                .settings = {{"footprint", 0}},  // packed here, with a reserve
                                 .progress = [this](const PlanningProgress&) {
                                   if (stop_) throw Stopped{};
                                 }};

@@ -352,5 +352,23 @@ TEST(Plan, FollowsMirrorCountsFromAFile) {
   EXPECT_NE(refused.err.find("counts: line 1: no op is called 'conv'"), std::string::npos) << refused.err;
 }
 
+TEST(Plan, FindsTheSmallestLimit) {
+  const Json json =
+      run_ebb({"plan", bundled("unet"), "--smallest", "-p", "ondemand", "--no-bound", "--json"}).json();
+  EXPECT_TRUE(json.at("feasible").get<bool>());
+  EXPECT_LT(json.at("limit_share").get<double>(), 0.9);
+  EXPECT_LE(json.at("peak_demand_bytes").get<std::int64_t>(), json.at("limit_bytes").get<std::int64_t>());
+  EXPECT_FALSE(json.at("smallest").get<std::string>().empty());
+}
+
+TEST(Compare, DrawsTheCurveDownToTheSmallestLimit) {
+  const Outcome outcome = run_ebb({"compare", bundled("vgg16"), "--curve", "-p", "ondemand"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_NE(outcome.out.find("95%"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("GiB  "), std::string::npos) << outcome.out;
+  const Outcome upwards = run_ebb({"compare", bundled("vgg16"), "--curve", "-l", "80%,90%"});
+  EXPECT_EQ(upwards.code, 2) << upwards.err;
+}
+
 }  // namespace
 }  // namespace ebb::cli

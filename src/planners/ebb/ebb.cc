@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "planners/ebb/enumerate.h"
+#include "planners/ebb/footprint.h"
 #include "planners/ebb/portfolio.h"
 #include "planners/robustness.h"
 
@@ -15,10 +16,14 @@ constexpr int kChains = 2;                    // searches from different starts;
 constexpr std::int64_t kEnumerable = 20'000;  // plans
 constexpr double kSpread = 0.05;              // of durations, for the worst case
 constexpr int kDraws = 6;
+constexpr int kPlansForLess = 4;         // made again because the packed footprint is too large,
+constexpr std::int64_t kLessEffort = 4;  // each with this part of the budget
 
 // Ops are the measure of what a simulation costs.
-std::int64_t default_evaluations(const Program& program) {
-  return std::clamp<std::int64_t>(15'000'000 / std::max(program.op_count(), 1), 500, 60'000);
+std::int64_t default_evaluations(const Program& program, double effort) {
+  const std::int64_t budget =
+      std::clamp<std::int64_t>(30'000'000 / std::max(program.op_count(), 1), 500, 120'000);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(budget) * effort));
 }
 
 // All that one call of the planner shares.
@@ -27,7 +32,9 @@ class EbbSearch {
   EbbSearch(const PlanningProblem& problem, const PlannerOptions& options)
       : problem_(problem),
         options_(options),
-        budget_(options.evaluations > 0 ? options.evaluations : default_evaluations(problem.program)),
+        budget_(options.evaluations > 0
+                    ? options.evaluations
+                    : default_evaluations(problem.program, value_of(kEbbSettings[1], options))),
         choices_(find_choices(problem, options)) {}
 
   PlanningResult run() {
@@ -41,6 +48,8 @@ class EbbSearch {
     }
     result_.infeasible = best.step.infeasible;
     result_.plan = std::move(best.plan);
+    if (!result_.infeasible && value_of(kEbbSettings[0], options_) != 0 && !out_of_time())
+      keep_by_address(best.step.step_time);
     if (!result_.infeasible && best.step.step_time > best.step.plain_time) add_worst_case();
     return std::move(result_);
   }
@@ -49,7 +58,7 @@ class EbbSearch {
   Incumbent search(Evaluator& evaluate) {
     LocalSearch builder(problem_, choices_, options_.seed);
     std::vector<StartingPoint> starts =
-        find_starts(problem_, options_, builder, evaluate, [this] { return out_of_time(); });
+        find_starts(problem_, options_, choices_, builder, evaluate, [this] { return out_of_time(); });
     const std::int64_t spent = evaluate.count() + builder.evaluations();
     result_.evaluations = spent;
     const StepResult& first = starts.front().incumbent.step;
@@ -82,6 +91,35 @@ class EbbSearch {
     return found[1].beats(found[0]) ? std::move(found[1]) : std::move(found[0]);
   }
 
+  void keep_by_address(Nanoseconds step_time) {
+    int plans = 0;
+    const layout::MakePlan for_less = [&](Bytes limit) -> std::optional<Plan> {
+      if (++plans > kPlansForLess || out_of_time()) return std::nullopt;
+      const PlanningProblem less{problem_.program, problem_.gaps, problem_.machine, limit};
+      PlannerOptions options = options_;
+      options.start = result_.plan;
+      options.progress = nullptr;
+      options.evaluations = std::max<std::int64_t>(1, budget_ / kLessEffort);
+      options.settings["footprint"] = 0;
+      if (options_.deadline_seconds > 0) options.deadline_seconds = time_left();
+      PlanningResult made = EbbSearch(less, options).run();
+      result_.evaluations += made.evaluations;
+      if (made.infeasible) return std::nullopt;
+      return std::move(made.plan);
+    };
+    const double deadline = options_.deadline_seconds > 0 ? time_left() : 0;
+    PackedPlan packed = pack_plan(problem_, result_.plan, step_time, for_less, deadline);
+    if (options_.start) {
+      PackedPlan given = pack_plan(problem_, *options_.start, step_time, nullptr, deadline);
+      if (given.fits && (!packed.fits || given.step_time < packed.step_time)) packed = std::move(given);
+    }
+    if (!packed.fits) return;
+    result_.plan = std::move(packed.plan);
+    result_.findings.push_back({"packed footprint", static_cast<double>(packed.footprint), "bytes"});
+    if (packed.planned_for < problem_.limit)
+      result_.findings.push_back({"made for", static_cast<double>(packed.planned_for), "bytes"});
+  }
+
   SearchBudget budget_for(LocalSearch& search, std::int64_t evaluations, std::size_t chain, bool reports) {
     SearchBudget budget{.evaluations = evaluations, .stop = [this] { return out_of_time(); }};
     if (!reports) return budget;
@@ -103,11 +141,12 @@ class EbbSearch {
     result_.findings.push_back({"worst at times ±5 %", robustness->worst, "x plain"});
   }
 
-  bool out_of_time() const {
-    if (options_.deadline_seconds <= 0) return false;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count() >
-           options_.deadline_seconds;
+  // A moment at least, because 0 would mean: no deadline.
+  double time_left() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    return std::max(1e-3, options_.deadline_seconds - spent.count());
   }
+  bool out_of_time() const { return options_.deadline_seconds > 0 && time_left() <= 1e-3; }
 
   const PlanningProblem& problem_;
   const PlannerOptions& options_;

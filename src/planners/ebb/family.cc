@@ -8,7 +8,7 @@ namespace ebb {
 std::span<const Planner> ebb_planners() {
   static constexpr std::array kPlanners = {
       Planner{"ebb", "ours", "keep, move or compute again: constructed by prices, improved by search",
-              plan_ebb},
+              plan_ebb, kEbbSettings},
   };
   return kPlanners;
 }

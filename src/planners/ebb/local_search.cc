@@ -4,9 +4,20 @@
 #include <cmath>
 
 namespace ebb {
+namespace {
+
+constexpr double kRestoring = 0.3;  // how often what has room again is looked for
+
+}  // namespace
 
 Incumbent LocalSearch::construct(const Prices& prices) {
   Incumbent made{.plan = Plan::keep_all(problem_.gaps)};
+  made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
+  return made;
+}
+
+Incumbent LocalSearch::complete(Plan plan, const Prices& prices) {
+  Incumbent made{.plan = std::move(plan)};
   made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
   return made;
 }
@@ -61,14 +72,64 @@ void LocalSearch::keep_the_dead(Plan& plan) {
   }
 }
 
+// Blocks that were made one after the other, a layer or so, are kept, moved or computed again together.
+void LocalSearch::treat_alike(Plan& plan) {
+  const std::size_t first = below(choices_.size());
+  const std::size_t last = std::min(first + 2 + below(7), choices_.size());
+  const double dice = uniform();
+  for (std::size_t c = first; c < last; ++c) {
+    const Choice& choice = choices_[c];
+    Decision& decision = plan[choice.gap];
+    if (dice < 0.5 && choice.can_recompute)
+      decision = untimed(Action::recompute);
+    else if (dice < 0.75 && choice.can_swap)
+      decision = untimed(Action::swap);
+    else if (dice >= 0.75)
+      decision = Decision{};
+  }
+}
+
+// By the room that the last plan evaluated leaves at each op; dearest first, roughly.
+bool LocalSearch::restore_what_fits(Plan& plan) {
+  list_absent(plan);
+  const auto ops = static_cast<std::size_t>(problem_.program.op_count());
+  need_ = evaluate_.lowered().need;
+  const auto tightest = static_cast<OpIndex>(std::max_element(need_.begin(), need_.end()) - need_.begin());
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const std::size_t c : absent_) {
+    const Choice& choice = choices_[c];
+    const Nanoseconds price = plan[choice.gap].action == Action::recompute ? choice.remake : choice.copies;
+    order.emplace_back(-static_cast<double>(price + 1) * uniform(), c);
+  }
+  std::sort(order.begin(), order.end());
+  bool restored = false;
+  for (const auto& [price, c] : order) {
+    const Choice& choice = choices_[c];
+    const Bytes most = problem_.limit - choice.bytes;
+    if (choice.covers(tightest, problem_.program.op_count()) &&
+        need_[static_cast<std::size_t>(tightest)] > most)
+      continue;
+    auto at = [&](OpIndex u) -> Bytes& { return need_[static_cast<std::size_t>(u) % ops]; };
+    bool fits = true;
+    for (OpIndex u = choice.first; fits && u <= choice.last; ++u) fits = at(u) <= most;
+    if (!fits) continue;
+    for (OpIndex u = choice.first; u <= choice.last; ++u) at(u) += choice.bytes;
+    plan[choice.gap] = Decision{};
+    restored = true;
+  }
+  return restored;
+}
+
 void LocalSearch::disturb(Plan& plan) {
   for (const std::size_t c : banned_list_) banned_[c] = 0;
   banned_list_.clear();
   list_absent(plan);
   if (absent_.empty()) return;
   const double dice = uniform();
-  if (dice < 0.3) {
+  if (dice < 0.25) {
     flip_one(plan);
+  } else if (dice < 0.35) {
+    treat_alike(plan);
   } else if (dice < 0.75) {
     const std::size_t count = 1 + (uniform() < 0.4 ? below(3) : 0);
     for (std::size_t i = 0; i < count; ++i) {
@@ -111,6 +172,13 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
                         .noise = 0.6};
     next.step = repair_(next.plan, evaluate_, prices, random_, banned_);
     if (!next.feasible()) continue;
+    if (uniform() < kRestoring) {
+      Incumbent fuller{.plan = next.plan};
+      if (restore_what_fits(fuller.plan)) {
+        fuller.step = repair_(fuller.plan, evaluate_, prices, random_, banned_);
+        if (fuller.beats(next)) next = std::move(fuller);
+      }
+    }
     const auto worse = static_cast<double>(next.step.step_time - current.step.step_time);
     if (worse > 0 && (temperature <= 0 || worse > -temperature * std::log(uniform() + 1e-12))) continue;
     current = std::move(next);

@@ -1,6 +1,6 @@
-// Improves a plan that keeps the limit: takes a few decisions back — one, a neighbourhood in time, the most
-// expensive — repairs what then lacks room with noisy prices, and keeps the result if it is better, or a
-// little worse while the search is young (simulated annealing on the exact simulator).
+// Improves a plan that keeps the limit: takes a few decisions back — one, a neighbourhood in time — or makes
+// a layer's alike, repairs what then lacks room with noisy prices, restores what then has room, and keeps the
+// result if it is better, or a little worse while the search is young (annealing on the exact simulator).
 #pragma once
 
 #include <functional>
@@ -32,6 +32,8 @@ class LocalSearch {
 
   // A plan from nothing with these prices.
   Incumbent construct(const Prices& prices);
+  // A plan that was made for another limit, completed for this one; infeasible if that fails.
+  Incumbent complete(Plan plan, const Prices& prices);
   // REQUIRES: `start` is feasible. The result is never worse.
   Incumbent improve(Incumbent start, double link_price, const SearchBudget& budget);
   std::int64_t evaluations() const { return evaluate_.count(); }
@@ -41,6 +43,8 @@ class LocalSearch {
   void forget_around(Plan& plan);
   void flip_one(Plan& plan);
   void keep_the_dead(Plan& plan);
+  void treat_alike(Plan& plan);
+  bool restore_what_fits(Plan& plan);
   double uniform() { return std::uniform_real_distribution<double>()(random_); }
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
   void list_absent(const Plan& plan);
@@ -53,6 +57,7 @@ class LocalSearch {
   std::vector<std::size_t> absent_;  // indices of choices that are not kept
   std::vector<char> banned_ = std::vector<char>(choices_.size());
   std::vector<std::size_t> banned_list_;
+  std::vector<Bytes> need_;  // by op, while decisions are taken back
 };
 
 }  // namespace ebb

@@ -13,9 +13,9 @@ struct StartingPoint {
 };
 
 // The plans that keep the limit, best first; at least one entry, which is infeasible if there is none.
-// `stop` is asked between planners.
+// `stop` is asked between planners. A given start that does not keep the limit is completed until it does.
 std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
-                                       LocalSearch& search, Evaluator& evaluate,
-                                       const std::function<bool()>& stop);
+                                       const std::vector<Choice>& choices, LocalSearch& search,
+                                       Evaluator& evaluate, const std::function<bool()>& stop);
 
 }  // namespace ebb

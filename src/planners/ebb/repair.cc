@@ -17,7 +17,7 @@ StepResult Repair::operator()(Plan& plan, Evaluator& evaluate, const Prices& pri
   for (std::size_t rounds = 2 * choices_.size() + 8; result.infeasible && rounds > 0; --rounds) {
     const Infeasible& why = *result.infeasible;
     const bool changed = why.obstacle == Obstacle::too_large
-                             ? evict_one(plan, evaluate.lowered(), why.op, prices, random, banned)
+                             ? evict(plan, evaluate.lowered(), prices, random, banned)
                          : why.obstacle == Obstacle::not_remakable ? replace_recomputes(plan, why.op)
                                                                    : false;
     if (!changed) break;
@@ -26,14 +26,26 @@ StepResult Repair::operator()(Plan& plan, Evaluator& evaluate, const Prices& pri
   return result;
 }
 
-bool Repair::evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, const Prices& prices,
-                       std::mt19937_64& random, const std::vector<char>& banned) {
+bool Repair::evict(Plan& plan, const LoweredPlan& lowered, const Prices& prices, std::mt19937_64& random,
+                   const std::vector<char>& banned) {
+  need_ = lowered.need;
+  bool evicted = false;
+  for (;;) {
+    const auto worst = std::max_element(need_.begin(), need_.end());
+    if (*worst <= problem_.limit) return true;
+    if (!evict_one(plan, static_cast<OpIndex>(worst - need_.begin()), prices, random, banned)) return evicted;
+    evicted = true;
+  }
+}
+
+bool Repair::evict_one(Plan& plan, OpIndex worst, const Prices& prices, std::mt19937_64& random,
+                       const std::vector<char>& banned) {
   const OpIndex n = problem_.program.op_count();
   excess_before_.assign(1, 0);
   shorts_before_.assign(static_cast<std::size_t>(2 * n) + 1, 0);
   excess_.clear();
   for (OpIndex u = 0; u < 2 * n; ++u) {
-    const Bytes lack = lowered.need[static_cast<std::size_t>(u % n)] - problem_.limit;
+    const Bytes lack = need_[static_cast<std::size_t>(u % n)] - problem_.limit;
     if (lack > 0) {
       excess_.push_back(lack);
       excess_before_.push_back(excess_before_.back() + lack);
@@ -56,7 +68,7 @@ bool Repair::evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, co
       area =
           std::min(excess_before_[to] - excess_before_[from], choice.bytes * static_cast<Bytes>(to - from));
     // The op that lacks most counts as much as all others together.
-    const Bytes here = std::min(choice.bytes, lowered.need[static_cast<std::size_t>(worst)] - problem_.limit);
+    const Bytes here = std::min(choice.bytes, need_[static_cast<std::size_t>(worst)] - problem_.limit);
     const double gain =
         static_cast<double>(area) / static_cast<double>(std::max<std::size_t>(excess_.size() / 2, 1)) +
         static_cast<double>(here);
@@ -72,7 +84,10 @@ bool Repair::evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, co
     if (choice.can_swap) offer(Action::swap, swap_price(choice, prices));
   }
   if (best == choices_.size()) return false;
-  plan[choices_[best].gap] = untimed(best_action);
+  const Choice& chosen = choices_[best];
+  plan[chosen.gap] = untimed(best_action);
+  for (OpIndex u = chosen.first; u <= chosen.last; ++u)
+    need_[static_cast<std::size_t>(u % n)] -= chosen.bytes;
   return true;
 }
 

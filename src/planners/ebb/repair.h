@@ -1,5 +1,6 @@
 // Makes a plan keep the limit by letting more blocks leave, cheapest first: at the op that lacks most, the
-// gap with the least price per byte of excess it takes away, there and at all other ops it spans.
+// gap with the least price per byte of excess it takes away, there and at all other ops it spans; so until
+// nothing seems to be lacking. Then lowering says what still is.
 #pragma once
 
 #include <random>
@@ -30,12 +31,15 @@ class Repair {
   static double swap_price(const Choice& choice, const Prices& prices);
 
  private:
-  bool evict_one(Plan& plan, const LoweredPlan& lowered, OpIndex worst, const Prices& prices,
-                 std::mt19937_64& random, const std::vector<char>& banned);
+  bool evict(Plan& plan, const LoweredPlan& lowered, const Prices& prices, std::mt19937_64& random,
+             const std::vector<char>& banned);
+  bool evict_one(Plan& plan, OpIndex worst, const Prices& prices, std::mt19937_64& random,
+                 const std::vector<char>& banned);
   bool replace_recomputes(Plan& plan, OpIndex position);
 
   const PlanningProblem& problem_;
   const std::vector<Choice>& choices_;
+  std::vector<Bytes> need_;                  // by op, with what has left since it was lowered taken off
   std::vector<Bytes> excess_;                // there
   std::vector<Bytes> excess_before_;         // prefix sums of it
   std::vector<std::int32_t> shorts_before_;  // by unrolled op: how many short ops lie before it

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "layout/fit_plan.h"
 #include "machine/presets.h"
 #include "planners/ebb/choices.h"
 #include "planners/ebb/enumerate.h"
@@ -47,7 +48,7 @@ TEST(Ebb, IsNeverWorseThanTryingEverythingOnSmallPrograms) {
     ++seen;
     const PlanningProblem problem{program, gaps, machine, limit};
     const Nanoseconds best = best_of_all(problem);
-    const PlanningResult result = plan_ebb(problem, {});
+    const PlanningResult result = plan_ebb(problem, {.settings = {{"footprint", 0}}});
     ASSERT_EQ(best == 0, result.infeasible.has_value()) << "seed " << seed;
     if (best == 0) continue;
     const JudgedPlan judged = judge(problem, result.plan);
@@ -74,6 +75,31 @@ TEST(Ebb, IsNeverWorseThanThePlanItIsGiven) {
   const PlanningResult result = plan_ebb(problem, {.seed = 5, .evaluations = 40, .start = start});
   ASSERT_FALSE(result.infeasible);
   EXPECT_LE(judge(problem, result.plan).step.step_time, judge(problem, start).step.step_time);
+}
+
+TEST(Ebb, CompletesAPlanThatWasMadeForMoreMemory) {
+  const RecordedStep unet("unet");
+  const Plan roomy = plan_ebb(unet.at(70), {.evaluations = 100}).plan;
+  ASSERT_TRUE(judge(unet.at(50), roomy).infeasible);
+  const PlanningResult result = plan_ebb(unet.at(50), {.evaluations = 1, .start = roomy});
+  EXPECT_FALSE(judge(unet.at(50), result.plan).infeasible);
+}
+
+TEST(Ebb, PlansAgainUntilThePackedFootprintKeepsTheLimit) {
+  const RecordedStep unet("unet");
+  for (const int percent : {80, 50}) {
+    const PlanningProblem problem = unet.at(percent);
+    const PlanningResult result = plan_ebb(problem, {.evaluations = 300});
+    ASSERT_FALSE(result.infeasible);
+    const layout::FittedPlan fitted =
+        layout::fit_plan({problem.program, problem.gaps, problem.machine, problem.limit}, result.plan,
+                         {.deadline_seconds = 0});
+    EXPECT_TRUE(fitted.fits) << percent;
+    EXPECT_LE(fitted.footprint, problem.limit) << percent;
+    bool said = false;
+    for (const Finding& finding : result.findings) said = said || finding.name == "packed footprint";
+    EXPECT_TRUE(said) << percent;
+  }
 }
 
 TEST(Ebb, FindsTheSamePlanWithOneThreadAndWithTwo) {
