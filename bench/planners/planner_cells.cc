@@ -1,6 +1,7 @@
 // Every planner in every cell, seven recorded steps and five op graphs on three machines at 90 … 30 % of the
 // peak: is ours ever worse than another, and how far is it from the bound?
-//   planner_cells FILE run PLANNER…   fills FILE (others: all but ebb; PLANNER:N: with N simulations)
+//   planner_cells FILE run PLANNER…   fills FILE. others: all but ebb and home; bound; PLANNER:N: with N
+//                                     simulations; ebb@E: with E times its default effort. All by load.
 //   planner_cells FILE table          prints it
 #include <fmt/format.h>
 
@@ -41,9 +42,13 @@ std::vector<Contender> parse_contenders(int argc, char** argv) {
   std::vector<Contender> contenders;
   for (int i = 0; i < argc; ++i) {
     const std::string text = argv[i];
-    const std::size_t colon = std::min(text.find(':'), text.size());
-    Contender contender{.name = text.substr(0, colon), .options = {}};
-    if (colon < text.size()) contender.options.evaluations = std::stoll(text.substr(colon + 1));
+    const std::size_t mark = std::min(text.find_first_of(":@"), text.size());
+    Contender contender{.name = text.substr(0, mark), .options = {}};
+    if (mark < text.size() && text[mark] == ':')
+      contender.options.evaluations = std::stoll(text.substr(mark + 1));
+    if (mark < text.size() && text[mark] == '@')
+      contender.options.settings["effort"] = std::stod(text.substr(mark + 1));
+    if (contender.name == "ebb") contender.options.settings["footprint"] = 0;
     if (contender.name != "others") {
       contenders.push_back(contender);
       continue;

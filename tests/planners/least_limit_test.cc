@@ -12,7 +12,7 @@ namespace {
 class LeastLimitOfUnet : public testing::Test {
  protected:
   LeastLimit find(const std::string& planner, PlannerOptions options = {}) {
-    if (planner == "ebb") options.evaluations = 20;
+    if (planner == "ebb") options = {.evaluations = 20, .settings = {{"footprint", 0}}};
     return find_least_limit(program, gaps, find_preset("h200"), find_planner(planner), options);
   }
   const Program program = load_program(EBB_SOURCE_DIR "/data/unet.json.gz");

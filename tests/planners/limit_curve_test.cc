@@ -13,7 +13,8 @@ std::vector<JudgedPlan> unet_curve(const std::string& planner, const std::vector
   const Gaps gaps(program);
   std::vector<Bytes> limits;
   for (const int percent : percents) limits.push_back(program.peak_demand() / 100 * percent);
-  const PlannerOptions options{.evaluations = 30};
+  PlannerOptions options{.evaluations = 30};
+  if (planner == "ebb") options.settings["footprint"] = 0;
   return find_curve({program, gaps, find_preset("h200"), find_planner(planner), options}, limits);
 }
 
