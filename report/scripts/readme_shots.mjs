@@ -26,7 +26,9 @@ const browser = await launch();
 try {
   const report = join(folder, "report.html");
   const trace = join(resolve(values.data), "resnet50.json.gz");
-  execFileSync(values.ebb, ["report", trace, "--limit", "50%", "--machine", "h200", "-o", report], { stdio: "inherit" });
+  execFileSync(values.ebb, ["report", trace, "--limit", "50%", "--machine", "h200", "-o", report], {
+    stdio: "inherit",
+  });
   const view = { viewport: { width: 1180, height: 900 } };
   for (const [ids, name] of [
     [["summary", "memory"], "report-memory.png"],

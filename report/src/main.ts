@@ -73,7 +73,9 @@ class Page {
     }
     tools.append(themeChoice());
     const links = sections.map((part) => el("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent));
-    const name = program ? program.info.name : comparisons.map((comparison) => comparison.trace).join(", ");
+    const name = program
+      ? program.info.name || "training step"
+      : comparisons.map((comparison) => comparison.trace).join(", ");
     document.title = `${name} – Ebb report`;
     this.root.replaceChildren(
       el("header", {}, el("h1", {}, name), el("nav", { "aria-label": "Views" }, ...links), tools),

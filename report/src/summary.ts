@@ -47,6 +47,13 @@ function memoryFacts(program: Program, step: Step): Fact[] {
   return facts;
 }
 
+function measuredNote(step: Step): string {
+  const { step: time, iterations } = step.measured!;
+  const planned = iterations.planned.reduce((sum, one) => sum + one, 0);
+  const all = iterations.step.length;
+  return `${format.ratio(time / step.step)} the prediction; ${format.count(planned)} of ${format.count(all)} iterations by the plan`;
+}
+
 function timeFacts(program: Program, step: Step): Fact[] {
   const facts: Fact[] = [
     {
@@ -62,7 +69,7 @@ function timeFacts(program: Program, step: Step): Fact[] {
     facts.push({
       name: "step measured",
       value: format.time(step.measured.step),
-      note: `${format.ratio(step.measured.step / step.step)} the prediction`,
+      note: measuredNote(step),
     });
   else if (step.planner === "" && program.info.measured_step > 0)
     facts.push({

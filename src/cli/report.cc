@@ -117,6 +117,17 @@ void add_limits(const Options& options, const PlanningProblem& problem, report::
   for (ComparedLimit& limit : others.limits) comparison.limits.push_back(std::move(limit));
 }
 
+// The same planner for a smaller limit, so that what it leaves can be packed within the given one.
+layout::MakePlan planner_for_less(const Options& options, const PlanningProblem& problem,
+                                  const std::string& name) {
+  return [&options, &problem, name](Bytes limit) -> std::optional<Plan> {
+    PlanningResult result =
+        find_planner(name).plan({problem.program, problem.gaps, problem.machine, limit}, options.planner);
+    if (result.infeasible) return std::nullopt;
+    return std::move(result.plan);
+  };
+}
+
 report::Report make_report(const Options& options, const Subject& subject,
                            const std::optional<PlanRecord>& record, std::string& text) {
   report::Report made{.program = &subject.program, .gaps = &subject.gaps};
@@ -132,7 +143,8 @@ report::Report make_report(const Options& options, const Subject& subject,
       text += fmt::format("{}: {}\n", name, reason_for(problem, *judged.infeasible));
       continue;
     }
-    report::StepView view = report::planned_view(problem, name, judged);
+    report::StepView view = report::planned_view(
+        problem, name, judged, record ? layout::MakePlan{} : planner_for_less(options, problem, name));
     view.bound = best.best(PlanKind::any).step_time;
     text += fmt::format("{}: {} x plain. {}\n", name, factor(view.step.ratio()),
                         report::what_limits(subject.program, view));

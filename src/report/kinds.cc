@@ -16,18 +16,28 @@ bool changes_what_persists(const Program& program, OpIndex i) {
   });
 }
 
-// The shortest stretch around the ring that holds all ops that change what persists: [begin, end), end <= 2n.
+bool changes_in_place(const Program& program, OpIndex i) {
+  const auto& accesses = program.op(i).accesses;
+  return changes_what_persists(program, i) &&
+         std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+           return access.reads && access.writes && !access.side_effect && persists(program, access.block);
+         });
+}
+
+// The shortest stretch around the ring of n ops that holds all of these: [begin, end), end <= 2n.
+OpRange shortest_around(const std::vector<OpIndex>& ops, OpIndex n) {
+  if (ops.empty()) return {};
+  OpRange best{ops.front(), ops.back() + 1};
+  for (std::size_t k = 1; k < ops.size(); ++k)
+    if (ops[k - 1] + n + 1 - ops[k] < best.end - best.begin) best = {ops[k], ops[k - 1] + n + 1};
+  return best;
+}
+
 OpRange update_stretch(const Program& program) {
   std::vector<OpIndex> changing;
   for (OpIndex i = 0; i < program.op_count(); ++i)
     if (changes_what_persists(program, i)) changing.push_back(i);
-  if (changing.empty()) return {};
-  const OpIndex n = program.op_count();
-  OpRange best{changing.front(), changing.back() + 1};
-  for (std::size_t k = 1; k < changing.size(); ++k)
-    if (changing[k - 1] + n + 1 - changing[k] < best.end - best.begin)
-      best = {changing[k], changing[k - 1] + n + 1};
-  return best;
+  return shortest_around(changing, program.op_count());
 }
 
 class Ring {
@@ -59,7 +69,30 @@ OpIndex first_gradient(const Program& program, const Ring& ring) {
   return first;
 }
 
+bool says_backward(const Op& op) { return op.name.find("ackward") != std::string::npos; }
+
+// PyTorch's ops say in their names what they are for. Nothing if none does.
+std::vector<Phase> tell_phases_by_name(const Program& program) {
+  const OpIndex n = program.op_count();
+  std::vector<OpIndex> backward;
+  for (OpIndex i = 0; i < n; ++i)
+    if (says_backward(program.op(i))) backward.push_back(i);
+  if (backward.empty()) return {};
+  const OpRange stretch = shortest_around(backward, n);
+  const Ring ring(n, stretch);
+  OpIndex update = -1;  // ops after backward that are still the update
+  for (OpIndex i = 0; i < n; ++i)
+    if (!ring.in_stretch(i) && changes_in_place(program, i)) update = std::max(update, ring.after_stretch(i));
+  std::vector<Phase> phases;
+  for (OpIndex i = 0; i < n; ++i)
+    phases.push_back(ring.in_stretch(i)                ? Phase::backward
+                     : ring.after_stretch(i) <= update ? Phase::update
+                                                       : Phase::forward);
+  return phases;
+}
+
 std::vector<Phase> tell_phases(const Program& program) {
+  if (std::vector<Phase> phases = tell_phases_by_name(program); !phases.empty()) return phases;
   const OpIndex n = program.op_count();
   std::vector<Phase> phases(static_cast<std::size_t>(n), Phase::unknown);
   const OpRange stretch = update_stretch(program);

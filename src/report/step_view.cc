@@ -1,13 +1,11 @@
 #include "report/step_view.h"
 
-#include "layout/fit_plan.h"
-
 namespace ebb::report {
 namespace {
 
 constexpr std::int64_t kPackingBudget = 300'000;  // steps of about a microsecond
 constexpr double kPackingSeconds = 5;
-constexpr double kFittingSeconds = 20;
+constexpr double kFittingSeconds = 10;
 constexpr Nanoseconds kTolerance = 100;  // a plan fitted by address may be a 100th slower than judged
 
 // Packs what is resident, as low as it goes.
@@ -49,7 +47,8 @@ StepView plain_view(const Program& program, const Gaps& gaps, const Machine& mac
   return view;
 }
 
-StepView planned_view(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged) {
+StepView planned_view(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged,
+                      const layout::MakePlan& make_plan) {
   StepView view{.title = planner,
                 .planner = planner,
                 .machine = problem.machine,
@@ -65,7 +64,7 @@ StepView planned_view(const PlanningProblem& problem, const std::string& planner
   if (view.packed && view.within_limit) return view;
   layout::FittedPlan fitted =
       layout::fit_plan({problem.program, problem.gaps, problem.machine, problem.limit}, judged.lowered.plan,
-                       {.deadline_seconds = kFittingSeconds});
+                       {.deadline_seconds = kFittingSeconds, .make_plan = make_plan});
   if (!fitted.fits) return view;
   view.time_by_address = fitted.step_time;
   if (fitted.step.step_time <= view.step.step_time + view.step.step_time / kTolerance)

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "layout/fit_plan.h"
 #include "planners/judge.h"
 #include "report/timed_residencies.h"
 #include "runtime/prepared_plan.h"
@@ -46,9 +47,11 @@ struct StepView {
 StepView plain_view(const Program& program, const Gaps& gaps, const Machine& machine);
 
 // The plan as it was judged, packed. Where no layout of it fits the limit, it is fitted by address: shown
-// like that if this takes no longer, and otherwise as judged, with the time that fitting costs. REQUIRES: the
-// judged plan is feasible.
-StepView planned_view(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged);
+// like that if this takes no longer, and otherwise as judged, with the time that fitting costs. `make_plan`
+// plans for less where packing needs room; without it the plan stays as it is. REQUIRES: the judged plan is
+// feasible.
+StepView planned_view(const PlanningProblem& problem, const std::string& planner, const JudgedPlan& judged,
+                      const layout::MakePlan& make_plan = nullptr);
 
 // The plan that a runtime follows, as it was fitted; `limit` is the device's.
 StepView followed_view(const Program& program, const PreparedPlan& plan, const Machine& machine, Bytes limit);

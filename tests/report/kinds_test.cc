@@ -59,6 +59,28 @@ TEST(Kinds, AnUpdateMayLieAcrossTheBoundary) {
   EXPECT_EQ(phases_of(program), expected);
 }
 
+// Gradients that persist: zeroed, accumulated in backward, read by the update.
+TEST(Kinds, NamesTellBackwardFromAnUpdateWhereGradientsPersist) {
+  std::vector<Op> ops = {op({writes(1)}),
+                         op({reads(0), writes(2)}),
+                         op({reads(0), reads(2), writes(3)}),
+                         op({reads(3), updates(1)}),
+                         op({reads(0), reads(2), writes(4)}),
+                         op({reads(1), updates(5)}),
+                         op({updates(0), reads(5)})};
+  const char* names[] = {"zero_", "convolution", "convolution_backward", "add_", "convolution_backward",
+                         "mul_",  "add_"};
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].name = names[i];
+  const Program program = literal_program(ops, {persistent(10), persistent(10), local(20, 1, 4),
+                                                local(10, 2, 3), local(10, 4, 4), persistent(10)});
+  const auto phases = phases_of(program);
+  EXPECT_EQ(phases, (std::vector<Phase>{Phase::forward, Phase::forward, Phase::backward, Phase::backward,
+                                        Phase::backward, Phase::update, Phase::update}));
+  EXPECT_EQ(kinds_of(program, phases),
+            (std::vector<MemoryKind>{MemoryKind::weights, MemoryKind::gradients, MemoryKind::activations,
+                                     MemoryKind::gradients, MemoryKind::gradients, MemoryKind::optimizer}));
+}
+
 TEST(Kinds, WhereNothingPersistsNothingIsTold) {
   const Program program = literal_program({op({writes(0)}), op({reads(0)})}, {local(8, 0, 1)});
   EXPECT_EQ(phases_of(program), (std::vector<Phase>{Phase::unknown, Phase::unknown}));
