@@ -49,12 +49,13 @@ std::optional<Region> Arena::best_fit(Bytes bytes) const {
   return Region{it->second, rounded(bytes)};
 }
 
-std::optional<Region> Arena::take(Bytes bytes, std::vector<Event>& waits) {
+std::optional<Region> Arena::take_below(Bytes end, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  const auto it = by_size_.lower_bound({bytes, 0});
-  if (it == by_size_.end()) return std::nullopt;
-  const auto [hole_bytes, hole_offset] = *it;
-  return carve(hole_offset, hole_bytes, hole_offset, bytes, waits);
+  for (auto it = by_size_.lower_bound({bytes, 0}); it != by_size_.end(); ++it) {
+    const auto [hole_bytes, hole_offset] = *it;
+    if (hole_offset + bytes <= end) return carve(hole_offset, hole_bytes, hole_offset, bytes, waits);
+  }
+  return std::nullopt;
 }
 
 std::optional<Bytes> Arena::lowest_fit(Bytes bytes) const {
@@ -69,13 +70,15 @@ std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits)
   return offset ? take_at(*offset, bytes, waits) : std::nullopt;
 }
 
-std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits) {
+std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits, Bytes begin) {
   bytes = rounded(bytes);
-  const auto fits = [bytes](const auto& hole) { return hole.second >= bytes; };
-  const auto it = std::find_if(holes_.rbegin(), holes_.rend(), fits);
-  if (it == holes_.rend()) return std::nullopt;
-  const auto [hole_offset, hole_bytes] = *it;
-  return carve(hole_offset, hole_bytes, hole_offset + hole_bytes - bytes, bytes, waits);
+  for (auto it = holes_.rbegin(); it != holes_.rend(); ++it) {
+    const auto [hole_offset, hole_bytes] = *it;
+    const Bytes offset = hole_offset + hole_bytes - bytes;
+    if (offset >= std::max(hole_offset, begin)) return carve(hole_offset, hole_bytes, offset, bytes, waits);
+    if (hole_offset <= begin) break;
+  }
+  return std::nullopt;
 }
 
 std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits) {

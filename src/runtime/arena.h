@@ -35,12 +35,16 @@ class Arena {
 
   // The smallest hole that fits, at its low end; `waits` gets the events after which the memory is free.
   // Nothing if no hole is large enough.
-  std::optional<Region> take(Bytes bytes, std::vector<Event>& waits);
+  std::optional<Region> take(Bytes bytes, std::vector<Event>& waits) {
+    return take_below(capacity_, bytes, waits);
+  }
+  // The same of holes that have room for it below `end`.
+  std::optional<Region> take_below(Bytes end, Bytes bytes, std::vector<Event>& waits);
   // The lowest hole that fits: for compaction.
   std::optional<Region> take_lowest(Bytes bytes, std::vector<Event>& waits);
-  // The high end of the highest hole that fits: for small pieces, which then lie together and break up no
-  // large holes.
-  std::optional<Region> take_highest(Bytes bytes, std::vector<Event>& waits);
+  // The high end of the highest hole that fits, from `begin` on: for small pieces, which then lie together
+  // and break up no large holes.
+  std::optional<Region> take_highest(Bytes bytes, std::vector<Event>& waits, Bytes begin = 0);
   // A given place. Nothing if any of it is taken.
   std::optional<Region> take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits);
   // The lowest place inside [begin, end). Nothing if no hole has that much of it.

@@ -194,6 +194,11 @@ BlockState Device::state(Handle handle) const {
   return block ? parts_->pager.state(*block) : BlockState::dead;
 }
 
+Bytes Device::bytes_that_stay() const {
+  const Lock lock(parts_->mutex);
+  return parts_->pager.bytes_that_stay();
+}
+
 DeviceStatistics Device::statistics() const {
   const Lock lock(parts_->mutex);
   DeviceStatistics statistics = parts_->statistics;

@@ -106,6 +106,9 @@ class Device {
   const std::byte* readable(Handle block) const;
 
   BlockState state(Handle block) const;
+  // What would have had to stay on the device beside the last op, whatever the limit: pinned by the program,
+  // or small and just used.
+  Bytes bytes_that_stay() const;
   DeviceStatistics statistics() const;
   // What is known of the iteration and its plan; without Mode::planned, the mode alone.
   DeviceStatus status() const;

@@ -7,6 +7,15 @@ namespace ebb {
 
 using Place = Residence::Place;
 
+namespace {
+
+// Enough to begin with, and too little to be missed.
+Bytes first_resting_zone(const PagerOptions& options, Bytes capacity) {
+  return options.small_rest > 0 ? std::min(kMiB, capacity / 16) / Arena::kAlignment * Arena::kAlignment : 0;
+}
+
+}  // namespace
+
 Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes, DeviceStatistics& statistics)
     : backend_(backend),
       options_(options),
@@ -14,7 +23,8 @@ Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes,
       statistics_(statistics),
       arena_(options.limit),
       host_(backend, options.host),
-      device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))) {}
+      device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))),
+      resting_zone_(first_resting_zone(options, arena_.capacity())) {}
 
 void Pager::finish_copies() {
   for (const Event event : last_copy_)
@@ -95,20 +105,20 @@ bool Pager::return_to(PagedBlock& block, const Region& region) {
   return true;
 }
 
-void Pager::wait_for_copies(PagedBlock& block, bool out_too) {
+void Pager::begin_unseen_use(PagedBlock& block, bool writes) {
+  assert(block.resident() && "compute uses what is not there");
   if (block.at.arrived != kHappened) {
     compute_waits(block.at.arrived, StallCause::copy_in);
     block.at.arrived = kHappened;
   }
-  if (out_too && block.at.copied_until != kHappened) {
+  if (writes && block.at.copied_until != kHappened) {
     compute_waits(block.at.copied_until, StallCause::sync);
     block.at.copied_until = kHappened;
   }
 }
 
 void Pager::begin_use(PagedBlock& block, bool writes) {
-  assert(block.resident() && "compute uses what is not there");
-  wait_for_copies(block, writes);
+  begin_unseen_use(block, writes);
   touch(block);
 }
 

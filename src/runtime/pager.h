@@ -36,7 +36,8 @@ struct PagerOptions {
   Bytes smallest_managed = 64 * kKiB;  // smaller blocks lie together and move only if nothing else helps
   bool may_move = true;                // false: nothing leaves (observe mode)
   bool may_drop = false;
-  std::int64_t small_rest = 0;  // ops for which a smaller block stays after its last use, whatever happens
+  std::int64_t small_rest = 0;  // ops for which a small block stays after its last use, whatever happens …
+  Bytes largest_resting = 16 * kKiB;  // … if it has at most so many bytes and is not managed
   // Called when a block got another address, or none: it left.
   std::function<void(Handle, std::byte*)> on_move = {};
 };
@@ -56,6 +57,8 @@ class Pager {
   [[nodiscard]] bool bring_in(PagedBlock& block) { return bring_in(block, Fit::best); }
   // Compute may use the bytes from here on. REQUIRES: resident and pinned.
   void begin_use(PagedBlock& block, bool writes);
+  // The same for a use that the program does not know of: it says nothing about the next one.
+  void begin_unseen_use(PagedBlock& block, bool writes);
   // New bytes: a host copy is stale. REQUIRES: resident.
   void content_changed(PagedBlock& block);
   // Copies out and stays; from then on the block is clean. false: the host has no room. REQUIRES: resident.
@@ -107,6 +110,8 @@ class Pager {
 
   // Neither pinned nor at rest.
   bool may_leave(const PagedBlock& block) const { return block.pins == 0 && !rests(block); }
+  // What has to stay on the device whatever happens, without what the last op used.
+  Bytes bytes_that_stay() const;
   std::int64_t now() const { return now_; }  // in ops
   Bytes take_arena_peak() { return arena_.take_peak(); }
   // Resident blocks by offset.
@@ -127,16 +132,23 @@ class Pager {
 
  private:
   enum class Fit : char { best, lowest };
+  struct AddressRange {
+    Bytes begin = 0;
+    Bytes end = 0;
+  };
+  AddressRange everywhere() const { return {0, arena_.capacity()}; }
+  AddressRange below_zone() const { return {0, arena_.capacity() - resting_zone_}; }
   std::optional<Region> find_region(const PagedBlock& block, Engine engine, Fit fit);
   std::optional<Region> take_planned(Bytes bytes, const PlannedPlace& where);
+  std::optional<Region> take_resting(Bytes bytes);
+  std::optional<Region> take_other(const PagedBlock& block);
   bool send_away(Bytes begin, Bytes end);
   bool bring_in(PagedBlock& block, Fit fit);
   bool return_to(PagedBlock& block, const Region& region);
   bool wait_for(Engine engine, const Region& region);
   void compute_waits(Event event, StallCause cause);
-  void wait_for_copies(PagedBlock& block, bool out_too);
-  std::optional<PieceWindow> choose_window(Bytes need, bool small_too);
-  std::optional<Bytes> clear_window(Bytes need);
+  std::optional<PieceWindow> choose_window(Bytes need, bool small_too, AddressRange where);
+  std::optional<Bytes> clear_window(Bytes need, AddressRange where);
   double cost_of_evicting(const PagedBlock& block, bool small_too) const;
   Nanoseconds copy_cost(const PagedBlock& block) const;
   bool try_drop(PagedBlock& block);
@@ -155,7 +167,10 @@ class Pager {
     if (options_.on_move) options_.on_move(block.handle, block.resident() ? data(block) : nullptr);
   }
   bool rests(const PagedBlock& block) const {
-    return !managed(block) && now_ - block.last_use < options_.small_rest;
+    return may_rest(block) && now_ - block.last_use < options_.small_rest;
+  }
+  bool may_rest(const PagedBlock& block) const {
+    return options_.small_rest > 0 && block.bytes <= options_.largest_resting && !managed(block);
   }
   bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
 
@@ -173,6 +188,7 @@ class Pager {
   bool mark_is_current_ = false;
   Event last_copy_[kEngines] = {};
   bool low_end_is_planned_ = false;
+  Bytes resting_zone_;  // at the high end, for blocks that may rest: others go there only if they have to
   StallMeter stalls_;
   CopyLog* copy_log_ = nullptr;
 

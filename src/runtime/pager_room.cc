@@ -12,21 +12,24 @@ namespace ebb {
 
 namespace {
 constexpr Bytes kMostPieces = 1024;  // in which a block slides into a smaller hole rather than over the host
-}
+}  // namespace
 
 std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine, Fit fit) {
   arena_.forget(backend_);
   waits_.clear();
-  std::optional<Region> region = fit == Fit::lowest ? arena_.take_lowest(block.bytes, waits_)
-                                 : managed(block) && !low_end_is_planned_
-                                     ? arena_.take(block.bytes, waits_)
-                                     : arena_.take_highest(block.bytes, waits_);
+  std::optional<Region> region;
+  if (fit == Fit::lowest)
+    region = arena_.take_lowest(block.bytes, waits_);
+  else if (low_end_is_planned_)
+    region = arena_.take_highest(block.bytes, waits_);
+  else
+    region = may_rest(block) ? take_resting(block.bytes) : take_other(block);
   if (!region) {
-    std::optional<Bytes> offset = clear_window(block.bytes);
+    std::optional<Bytes> offset = clear_window(block.bytes, everywhere());
     if (!offset && !refused_.empty()) {
       // What the host does not take moves together instead.
       compact({});
-      offset = clear_window(block.bytes);
+      offset = clear_window(block.bytes, everywhere());
     }
     if (!offset) return std::nullopt;
     waits_.clear();
@@ -35,6 +38,37 @@ std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine,
   }
   wait_for(engine, *region);
   return region;
+}
+
+std::optional<Region> Pager::take_other(const PagedBlock& block) {
+  const Bytes zone = arena_.capacity() - resting_zone_;
+  if (resting_zone_ == 0 && !managed(block)) return arena_.take_highest(block.bytes, waits_);
+  std::optional<Region> region = arena_.take_below(zone, block.bytes, waits_);
+  // Where somebody had to leave before, rather so again than among those that stay.
+  if (!region && resting_zone_ > 0 && statistics_.evictions > 0) {
+    const std::optional<Bytes> offset = clear_window(block.bytes, below_zone());
+    waits_.clear();
+    if (offset) return arena_.take_at(*offset, block.bytes, waits_);
+  }
+  return region ? region : arena_.take(block.bytes, waits_);
+}
+
+std::optional<Region> Pager::take_resting(Bytes bytes) {
+  const Bytes capacity = arena_.capacity();
+  const Bytes zone = capacity - resting_zone_;
+  const Bytes larger = zone - Arena::rounded(bytes);
+  const bool may_grow = larger >= capacity / 2;
+  std::optional<Region> region = arena_.take_highest(bytes, waits_, zone);
+  if (region) return region;
+  if (statistics_.evictions == 0 && (region = arena_.take_highest(bytes, waits_))) {
+    if (region->end() == zone && may_grow) resting_zone_ = capacity - larger;
+    return region;
+  }
+  bool cleared = clear_window(bytes, {zone, capacity}).has_value();
+  if (!cleared && may_grow && (cleared = clear_window(bytes, {larger, capacity}).has_value()))
+    resting_zone_ = capacity - larger;
+  waits_.clear();
+  return arena_.take_highest(bytes, waits_, cleared ? capacity - resting_zone_ : 0);
 }
 
 bool Pager::wait_for(Engine engine, const Region& region) {
@@ -107,33 +141,38 @@ double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
   return cost_of(victim);
 }
 
-std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too) {
+std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, AddressRange where) {
   pieces_.clear();
   piece_blocks_.clear();
   auto hole = arena_.holes().begin();
   const auto add_holes_before = [&](Bytes offset) {
     for (; hole != arena_.holes().end() && hole->first < offset; ++hole) {
-      pieces_.push_back({hole->first, hole->second, 0});
+      const Bytes low = std::max(hole->first, where.begin);
+      const Bytes high = std::min(hole->first + hole->second, where.end);
+      if (low >= high) continue;
+      pieces_.push_back({low, high - low, 0});
       piece_blocks_.push_back(nullptr);
     }
   };
   for (const auto& [offset, block] : residents_) {
+    const Bytes low = std::max(offset, where.begin), high = std::min(block->at.region.end(), where.end);
+    if (low >= high) continue;
     add_holes_before(offset);
-    pieces_.push_back({offset, block->at.region.bytes, cost_of_evicting(*block, small_too)});
+    pieces_.push_back({low, high - low, cost_of_evicting(*block, small_too)});
     piece_blocks_.push_back(block);
   }
   add_holes_before(arena_.capacity());
   return cheapest_window(pieces_, need);
 }
 
-std::optional<Bytes> Pager::clear_window(Bytes bytes) {
+std::optional<Bytes> Pager::clear_window(Bytes bytes, AddressRange where) {
   const Bytes need = Arena::rounded(bytes);
   if (!options_.may_move || need > arena_.capacity()) return std::nullopt;
   meter_.update(backend_);
   refused_.clear();
   for (;;) {
-    std::optional<PieceWindow> window = choose_window(need, false);
-    if (!window) window = choose_window(need, true);
+    std::optional<PieceWindow> window = choose_window(need, false, where);
+    if (!window) window = choose_window(need, true, where);
     if (!window) return std::nullopt;
     bool cleared = true;
     for (std::size_t i = window->first; i < window->last && cleared; ++i)
@@ -147,7 +186,7 @@ std::optional<Bytes> Pager::clear_window(Bytes bytes) {
 
 bool Pager::make_hole(Bytes bytes) {
   if (bytes <= 0 || arena_.largest_hole() >= Arena::rounded(bytes)) return true;
-  return clear_window(bytes).has_value();
+  return clear_window(bytes, everywhere()).has_value();
 }
 
 bool Pager::wait_for_hole(Bytes bytes) {
@@ -163,7 +202,7 @@ bool Pager::wait_for_hole(Bytes bytes) {
 bool Pager::copy_low(PagedBlock& block) {
   const std::optional<Bytes> offset = arena_.lowest_fit(block.bytes);
   if (!offset || *offset > block.at.region.offset) return false;
-  wait_for_copies(block, true);
+  begin_unseen_use(block, true);
   waits_.clear();
   const std::optional<Region> region = arena_.take_at(*offset, block.bytes, waits_);
   try {
@@ -195,7 +234,7 @@ bool Pager::return_low(PagedBlock& block) {
 void Pager::slide_into(PagedBlock& block, Bytes hole_offset) {
   const Region from = block.at.region;
   const Bytes distance = from.offset - hole_offset;
-  wait_for_copies(block, true);
+  begin_unseen_use(block, true);
   waits_.clear();
   const Region hole = *arena_.take_at(hole_offset, distance, waits_);
   wait_for(Engine::compute, hole);
@@ -241,14 +280,25 @@ void Pager::compact(std::span<PagedBlock* const> operands) {
   for (PagedBlock* block : moving) move_low(*block);
 }
 
+Bytes Pager::bytes_that_stay() const {
+  Bytes bytes = 0;
+  for (const auto& [offset, block] : residents_)
+    if (!may_leave(*block) && block->last_use < now_) bytes += block->at.region.bytes;
+  return bytes;
+}
+
 std::string Pager::describe() const {
-  Bytes pinned = 0;
+  Bytes pinned = 0, resting = 0;
   int pinned_blocks = 0;
   for (const auto& [offset, block] : residents_)
-    if (block->pins > 0) pinned += block->at.region.bytes, ++pinned_blocks;
-  std::string text =
-      fmt::format("limit {} bytes, {} in use, {} of them pinned in {} blocks, largest hole {}",
-                  arena_.capacity(), arena_.in_use(), pinned, pinned_blocks, arena_.largest_hole());
+    if (block->pins > 0)
+      pinned += block->at.region.bytes, ++pinned_blocks;
+    else if (rests(*block))
+      resting += block->at.region.bytes;
+  std::string text = fmt::format(
+      "limit {} bytes, {} in use, {} of them pinned in {} blocks and {} in small ones used just now,"
+      " largest hole {}",
+      arena_.capacity(), arena_.in_use(), pinned, pinned_blocks, resting, arena_.largest_hole());
   if (!refused_.empty()) text += "; " + host_.refusal();
   return text;
 }

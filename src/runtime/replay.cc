@@ -95,15 +95,15 @@ bool Replay::try_function(const Step& step, Cast& cast, bool may_abandon) {
   for (const auto& [to, from] : cast.scratch_copies) {
     PagedBlock* const both[] = {to, from};
     pin(both, 0);
-    parts_.pager.begin_use(*to, true);
-    parts_.pager.begin_use(*from, false);
+    parts_.pager.begin_unseen_use(*to, true);
+    parts_.pager.begin_unseen_use(*from, false);
     parts_.pager.copy_within(*to, *from);
     parts_.pager.content_changed(*to);
   }
   pin(cast.blocks, step.inside_peak);
   if (may_abandon && parts_.pager.largest_hole() < step.inside_peak)
     std::ignore = back_up(parts_.pager, cast.changed);
-  for (PagedBlock* block : cast.blocks) parts_.pager.begin_use(*block, true);
+  for (PagedBlock* block : cast.blocks) parts_.pager.begin_unseen_use(*block, true);
   ReplayFrame frame(parts_, step, cast.by_handle, may_abandon);
   try {
     const FrameEntry entry(parts_.frame, frame);

@@ -289,13 +289,16 @@ void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<
   } catch (const OutOfMemory& error) {
     raise(error.what() + advice(operand_bytes + inside));
   }
-  largest_op_ = std::max(largest_op_, operand_bytes + inside);
+  const Bytes needed = operand_bytes + inside;
+  largest_op_ = std::max(largest_op_, needed);
+  // What stays beside small ops is not asked for: it takes long.
+  if (needed > largest_op_ / 2) smallest_ = std::max(smallest_, needed + device_->bytes_that_stay());
 }
 
-Bytes Steward::smallest_limit() const { return largest_op_ + pinned_bytes_; }
+Bytes Steward::smallest_limit() const { return std::max(smallest_, largest_op_ + pinned_bytes_); }
 
 std::string Steward::advice(Bytes needed) const {
-  const Bytes smallest = std::max(needed, largest_op_) + pinned_bytes_;
+  const Bytes smallest = std::max(needed + device_->bytes_that_stay(), smallest_limit());
   if (options_.mode == Mode::observe)
     return fmt::format("; only observing, nothing moves: it needs {} bytes", std::max(peak_bytes_, smallest));
   return fmt::format("; the smallest limit that would work so far is {} bytes, {} of them pinned for good",

@@ -113,7 +113,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   void drain();
 
   // A limit under which all ops so far can run: what the largest took, as if it had reused nothing of its
-  // own, and what is pinned for good beside it.
+  // own, and what had to stay beside it.
   Bytes smallest_limit() const;
   Bytes pinned_bytes() const { return pinned_bytes_; }
 
@@ -157,6 +157,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes peak_bytes_ = 0;
   Bytes pinned_bytes_ = 0;  // for life
   Bytes largest_op_ = 0;
+  Bytes smallest_ = 0;  // limit for the ops so far, with what had to stay beside each
 
   std::mutex released_mutex_;
   std::vector<BlockRecord*> released_;  // while the lock was taken by others

@@ -14,8 +14,9 @@ namespace ebb::testing {
 // Copies seem slow on it, so that what can be computed again is dropped if that is allowed.
 class SmallDevice {
  public:
-  explicit SmallDevice(DeviceOptions options)
-      : backend(std::make_unique<NullBackend>(), 1'000'000), device(backend, with_small_units(options)) {}
+  explicit SmallDevice(DeviceOptions options, Bytes smallest_managed = 512)
+      : backend(std::make_unique<NullBackend>(), 1'000'000),
+        device(backend, with_small_units(options, smallest_managed)) {}
 
   // A new block of `bytes` bytes of that value, made outside of the device.
   Handle input(Bytes bytes, int value) {
@@ -54,8 +55,8 @@ class SmallDevice {
   static void add_one(std::byte* to, const std::byte* from, Bytes bytes) {
     for (Bytes i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(static_cast<int>(from[i]) + 1);
   }
-  static DeviceOptions with_small_units(DeviceOptions options) {
-    options.smallest_managed = 512;
+  static DeviceOptions with_small_units(DeviceOptions options, Bytes smallest_managed) {
+    options.smallest_managed = smallest_managed;
     options.host_slab = 16 * kKiB;
     return options;
   }

@@ -75,5 +75,24 @@ TEST_F(FullHost, AnOpFindsRoomBesideItsOperands) {
   EXPECT_TRUE(is_numbered(c, 1, 3));
 }
 
+//  |   a   |   b   |  c  |   full, and b idle longest: what rests must not take its place and cut the arena
+//  in two
+TEST(RestingBlocks, LieAtTheHighEnd) {
+  SmallDevice d({.limit = 64 * kKiB, .small_rest = 100}, 2 * kKiB);
+  const Handle a = d.input(24 * kKiB, 1), b = d.input(24 * kKiB, 2), c = d.input(16 * kKiB, 3);
+  for (int i = 0; i < 4; ++i) {
+    d.increment_in_place(a, 24 * kKiB);
+    d.increment_in_place(c, 16 * kKiB);
+  }
+  const Handle small = d.input(512, 4);
+  const Handle large = d.input(48 * kKiB, 5);
+  EXPECT_TRUE(d.is(small, BlockState::resident));
+  EXPECT_EQ(d.value(large, 48 * kKiB), 5);
+  EXPECT_EQ(d.value(small, 512), 4);
+  EXPECT_EQ(d.value(a, 24 * kKiB), 5);
+  EXPECT_EQ(d.value(b, 24 * kKiB), 2);
+  EXPECT_EQ(d.value(c, 16 * kKiB), 7);
+}
+
 }  // namespace
 }  // namespace ebb::testing
