@@ -102,7 +102,10 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
     pin(inside.value_or(0));
   }
   for (Operand& operand : call.operands) operand.ready = true;
-  room_is_sure = room_is_sure || (inside && parts_.pager.wait_for_hole(*inside));
+  if (!room_is_sure && inside && parts_.pager.wait_for_hole(*inside))
+    room_is_sure = std::none_of(call.operands.begin(), call.operands.end(),
+                                [](const Operand& operand) { return operand.in_place(); }) ||
+                   history_.is_steady(signature_of(call.name, call.operands));
   expose(parts_.pager, call, room_is_sure);
   for (const Operand& operand : call.operands) parts_.pager.begin_use(*operand.block, operand.changes());
 }
@@ -140,6 +143,7 @@ void Executor::undo(OpCall& call) {
   // All of them, even if one fails: what is exposed no longer is what the host says it is.
   std::exception_ptr failure;
   for (Operand& operand : call.operands) {
+    operand.block->home = kAnywhere;  // now they have to lie together
     if (!std::exchange(operand.exposed, false)) continue;
     try {
       restore(*operand.block);

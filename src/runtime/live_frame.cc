@@ -105,6 +105,7 @@ bool LiveFrame::can_abandon() const {
 
 void LiveFrame::give_up(Bytes bytes) {
   if (can_abandon()) {
+    call_.inside_peak = std::max(call_.inside_peak, call_.inside + Arena::rounded(bytes));
     call_.abandoned = true;
     throw AbandonOp{};
   }

@@ -158,12 +158,12 @@ const ScriptMalloc* Tracker::expect_malloc(Bytes bytes) {
   expected_ = nullptr;
   if (!on_the_way()) return nullptr;
   const auto& mallocs = script(place_).mallocs;
-  if (next_malloc_ >= mallocs.size() || mallocs[next_malloc_].bytes != bytes ||
-      mallocs[next_malloc_].inside != (running_ != kNoOp)) {
-    if (running_ != kNoOp && complete()) ++deviations_;
-    return nullptr;
-  }
-  return expected_ = &mallocs[next_malloc_++];
+  const bool inside = running_ != kNoOp;
+  const bool listed = next_malloc_ < mallocs.size() && mallocs[next_malloc_].inside == inside;
+  if (listed && mallocs[next_malloc_].bytes == bytes) return expected_ = &mallocs[next_malloc_++];
+  if (inside && complete()) ++deviations_;
+  // Smaller than the one it stands for (a shorter batch): not its block, but its room.
+  return listed && inside && bytes < mallocs[next_malloc_].bytes ? &mallocs[next_malloc_++] : nullptr;
 }
 
 void Tracker::malloced(PagedBlock& block) {

@@ -33,7 +33,8 @@ class Tracker {
   // Moves on if the op was one of the iteration.
   void op_ended();
 
-  // The next malloc as the iteration has it; nullptr if it has none of that size here.
+  // The next malloc as the iteration has it, or the larger one whose room it can have; nullptr if it has
+  // none.
   const ScriptMalloc* expect_malloc(Bytes bytes);
   // What came of the malloc that was expected last.
   void malloced(PagedBlock& block);

@@ -98,10 +98,19 @@ Bytes ProgramRunner::bytes_of(BlockId block, bool half) const {
 }
 
 ProgramRunner::Live ProgramRunner::make(BlockId block, Bytes bytes) {
-  Live live{.handle = device_.malloc(bytes), .content = Content(static_cast<std::size_t>(bytes))};
+  Live live{.handle = malloc_at_last(bytes), .content = Content(static_cast<std::size_t>(bytes))};
   scramble(live.content.data(), live.content.size(), static_cast<std::uint64_t>(block) + 99);
   refill(live);
   return live;
+}
+
+Handle ProgramRunner::malloc_at_last(Bytes bytes) {
+  for (int tries = 1;; ++tries) try {
+      return device_.malloc(bytes);
+    } catch (const BackendError& error) {
+      failed(error);
+      if (tries == kMostRefills) throw;
+    }
 }
 
 void ProgramRunner::refill(Live& live) {

@@ -62,6 +62,7 @@ class ProgramRunner {
   void run(OpIndex op, bool half);
   void one_more();
   void failed(const std::exception& error);
+  Handle malloc_at_last(Bytes bytes);
   void refill(Live& live);
   std::vector<Live>& instances(BlockId block) { return live_[static_cast<std::size_t>(block)]; }
   void free_dead(OpIndex op);
