@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import Callable
+from typing import Callable, Iterable
 
 # Deterministic matrix products need this before CUDA starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -18,7 +18,7 @@ from torch import nn
 
 @dataclass
 class Model:
-    """REQUIRES: CUDA may be used. `loss(i)` draws a batch and runs forward on it."""
+    """REQUIRES: CUDA may be used. `loss()` runs forward on a batch."""
 
     module: nn.Module
     loss: Callable[[], torch.Tensor]
@@ -64,6 +64,37 @@ def gpt2(batch: int, length: int = 512) -> Model:
 
 
 MODELS = {make.__name__: make for make in (resnet50, vgg16, densenet121, vit_base, gpt2)}
+
+
+def _checkpoint_each(modules: Iterable[nn.Module]) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    for module in modules:
+        forward = module.forward
+        module.forward = lambda *args, forward=forward: checkpoint(forward, *args, use_reentrant=False)
+
+
+def checkpoint_by_hand(name: str, model: Model) -> None:
+    """What its library or its users do: every residual block, every stage of vgg16, dense layers, transformer blocks."""
+    module = model.module
+    if name == "resnet50":
+        _checkpoint_each(block for i in range(1, 5) for block in getattr(module, f"layer{i}"))
+    elif name == "vgg16":
+        stages: list[list[nn.Module]] = [[]]
+        for layer in module.features:
+            stages[-1].append(layer)
+            if isinstance(layer, nn.MaxPool2d):
+                stages.append([])
+        module.features = nn.Sequential(*[nn.Sequential(*stage) for stage in stages if stage])
+        _checkpoint_each(module.features)
+    elif name == "densenet121":
+        for layer in module.modules():
+            if hasattr(layer, "memory_efficient"):
+                layer.memory_efficient = True
+    elif name == "vit_base":
+        module.set_grad_checkpointing()
+    else:
+        module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def import_all(names: list[str]) -> None:

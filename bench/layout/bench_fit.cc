@@ -3,7 +3,7 @@
 // there were no more memory than that; if it does not, into the limit it was made for. SmartPool, cnmem and
 // PyTorch's allocator get the schedule as it was made.
 //
-//   bench_fit [PLANNER[,PLANNER…] [PERCENT[,PERCENT…] [STEP]]]
+//   bench_fit [PLANNER[,PLANNER…] [PERCENT[,PERCENT…] [STEP]]]        STEP: part of a name, or a file
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
   }
   const std::string wanted = argc > 3 ? argv[3] : "";
   std::map<std::string, Program> programs;
+  if (fs::is_regular_file(wanted)) programs.emplace(fs::path(wanted).stem().string(), load_program(wanted));
   for (const fs::path& sub : {folder, folder / "papers"})
     for (const auto& entry : fs::directory_iterator(sub))
       if (const std::string name = entry.path().stem().stem().string();

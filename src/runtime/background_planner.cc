@@ -23,6 +23,7 @@ BackgroundPlanner::~BackgroundPlanner() {
 
 void BackgroundPlanner::start(Trace trace, const Machine& machine) {
   news_ = {};
+  done_ = false;
   thread_ = std::thread([this, trace = std::move(trace), machine] { work(trace, machine); });
 }
 
@@ -80,6 +81,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
   }
   news.done = true;
   publish(news);
+  done_ = true;
 }
 
 }  // namespace ebb

@@ -37,6 +37,7 @@ class BackgroundPlanner {
   ~BackgroundPlanner();  // stops a search under way and waits for it
 
   bool busy() const { return thread_.joinable(); }
+  bool done() const { return done_; }  // all news are there to be polled
   // REQUIRES: not busy.
   void start(Trace trace, const Machine& machine);
   // Any news since the last call? Cheap if not. When they say done, it is no longer busy.
@@ -52,6 +53,7 @@ class BackgroundPlanner {
   std::thread thread_;
   std::atomic<bool> has_news_ = false;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> done_ = false;
   std::mutex mutex_;  // guards news_
   PlanningNews news_;
 };

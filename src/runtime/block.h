@@ -43,6 +43,7 @@ struct PagedBlock {
   int pins = 0;              // > 0: stays where it is
   int keeps = 0;             // > 0: may go to the host, is not dropped
   int changing = 0;          // > 0: about to get other content, so no new recipe may count on this one
+  bool stuck = false;        // one of the pins is for its whole life
   bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
   std::int64_t last_use = 0;        // in ops
   std::int64_t next_use = 0;        // in ops, if it lies ahead; else unknown

@@ -130,7 +130,10 @@ void Conductor::op_ended(StepId step, Event start, Event end) {
   if (!tracker_) return look_for_iteration();
   const OpIndex op = tracker_->running();
   if (op == kNoOp) return look_for_iteration();
-  if (step != kNoStep) parts_.recipes.set_planned_op(step, op);
+  if (step != kNoStep) {
+    parts_.recipes.set_planned_op(step, op);
+    if (end == kHappened) parts_.recipes.set_duration(step, tracker_->iteration().program.op(op).duration);
+  }
   log_.op(op, start, end);
   tracker_->op_ended();
   if (tracker_->place() == 0) boundary();
@@ -168,7 +171,7 @@ DeviceStatus Conductor::status() {
   log_.update();
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_ && tracker_->known(),
-                      .planning = planner_.busy(),
+                      .planning = planner_.busy() && !planner_.done(),
                       .refusal = refusal_,
                       .measured_step = log_.last_step(),
                       .iterations = log_.count(),

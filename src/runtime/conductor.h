@@ -38,8 +38,8 @@ class Conductor final : public Guide, public CopyLog {
   }
 
   bool following() const { return follower_.has_value(); }
-  // Must ops be timed? Not while a plan is followed and nobody looks.
-  bool wants_times() const { return !follower_ || log_.sampling(); }
+  // Not while a plan is followed and nobody looks.
+  bool wants_times() const override { return !follower_ || log_.sampling(); }
   DeviceStatus status();
   IterationLog& log() { return log_; }
   std::optional<StepComparison> comparison() const;

@@ -43,7 +43,8 @@ struct Device::Parts {
         mode(options.mode),
         executor(b, shared, recorder,
                  {.seed = options.seed,
-                  .keep_recipes = options.mode != Mode::observe && options.allow_recompute}) {
+                  .keep_recipes = options.mode != Mode::observe && options.allow_recompute,
+                  .time_ops = options.time_ops || options.allow_recompute}) {
     if (options.mode != Mode::planned) return;
     if (!options.planner.empty()) find_planner(options.planner);
     conductor.emplace(

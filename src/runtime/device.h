@@ -43,6 +43,7 @@ struct DeviceOptions {
   Bytes host_slab = 256 * kMiB;          // host memory is taken in pieces of at least this
   std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
   std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
+  bool time_ops = true;                  // for the trace; a plan and recomputation have them timed anyway
   std::uint64_t seed = 0;                // of the ops' seeds
   // Told when a block that has content gets another address, or nullptr: it left. Under the device's lock; it
   // must not call the device. Blocks that the program does not know (temporaries) are reported too.

@@ -39,6 +39,9 @@ class ExecContext {
   virtual void free(Handle block) = 0;
   // The same when the op is run again.
   virtual std::uint64_t seed() const = 0;
+  // Did an op that is run again malloc this block without having done so the first time? Such a block (a
+  // library's cache) is none of its births: it stays, at one address, until it is freed.
+  virtual bool is_extra(Handle) const { return false; }
 };
 
 using ExecFunction = std::function<void(ExecContext&)>;

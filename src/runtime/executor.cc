@@ -59,7 +59,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
     bring_together(call, guided ? std::nullopt : history_.inside_peak(signature), guided);
     if (!attempt(call, function, timing)) {
       ++parts_.statistics.abandoned_ops;
-      timing.start = kHappened;
+      timing.function_ran = false;
       const Bytes inside = call.inside_peak;
       undo(call);
       if (parts_.guide.current) parts_.guide.current->op_restarts();
@@ -69,7 +69,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
     }
     if (!guided) history_.remember(signature, call.inside_peak);
   } catch (...) {
-    if (timing.start != kHappened)
+    if (timing.function_ran)
       finish(info, call, function, timing, false);
     else
       let_go(call);
@@ -112,7 +112,9 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
 
 bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timing) {
   if (parts_.guide.current) parts_.guide.current->function_begins();
-  timing.start = backend_.record(Engine::compute);
+  timing.wanted = wants_times();
+  if (timing.wanted) timing.start = backend_.record(Engine::compute);
+  timing.function_ran = true;
   timing.function_began = recorder_.now();
   LiveFrame frame(parts_, remaker_, history_, call);
   const FrameEntry entry(parts_.frame, frame);
@@ -239,8 +241,8 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
                                               .workspace = call.inside_peak - born,
                                               .accesses = accesses,
                                               .memory = call.memory});
-  const Event end = parts_.pager.compute_mark();
-  timer_.add(timing.start, end, step, record);
+  const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
+  if (timing.wanted) timer_.add(timing.start, end, step, record);
   if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
   let_go(call);
   if (completed) held_ += recorder_.now() - timing.entered - (timing.function_ended - timing.function_began);

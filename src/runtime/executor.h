@@ -12,6 +12,7 @@ namespace ebb {
 struct ExecutorOptions {
   std::uint64_t seed = 0;
   bool keep_recipes = false;
+  bool time_ops = true;  // without a guide; one knows better
 };
 
 class Executor {
@@ -36,8 +37,13 @@ class Executor {
     Nanoseconds entered = 0;  // by the recorder's clock
     Nanoseconds function_began = 0;
     Nanoseconds function_ended = 0;
-    Event start = kHappened;
+    bool function_ran = false;
+    bool wanted = false;
+    Event start = kHappened;  // if wanted
   };
+  bool wants_times() const {
+    return parts_.guide.current ? parts_.guide.current->wants_times() : options_.time_ops;
+  }
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   bool begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes);

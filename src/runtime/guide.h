@@ -17,6 +17,8 @@ struct OpSeen {
 class Guide {
  public:
   virtual ~Guide() = default;
+  // Must ops be timed?
+  virtual bool wants_times() const = 0;
   // An op begins: whatever should happen before it does. true: a plan knows where its mallocs go.
   virtual bool op_begins(const OpSeen& op) = 0;
   // Its operands are pinned: empties the places of its mallocs. false: not all can be had.
@@ -25,7 +27,7 @@ class Guide {
   virtual void function_begins() = 0;
   // It was abandoned and runs once more.
   virtual void op_restarts() = 0;
-  // It has run between the two events; `step` may be kNoStep.
+  // It has run, between the two events if it was timed; `step` may be kNoStep.
   virtual void op_ended(StepId step, Event start, Event end) = 0;
   // Where the next malloc goes, inside an op or on its own, and what came of it.
   virtual PlannedPlace place_of_malloc(Bytes bytes) = 0;

@@ -1,9 +1,12 @@
 #include "runtime/lifetimes.h"
 
+#include <utility>
+
 namespace ebb {
 
 void Lifetimes::free(PagedBlock& block) {
   block.freed = true;
+  if (std::exchange(block.stuck, false)) --block.pins;
   if (!recipes_.detach(block).empty()) ++statistics_.kept_for_replay;
   reap(block.handle);
 }

@@ -36,6 +36,7 @@ void Recorder::malloc(Handle block, Bytes bytes) {
 }
 
 void Recorder::free(Handle block) {
+  if (!ids_.contains(block)) return;
   trim();
   storage_->builder.free(id_of(block));
   ids_.erase(block);

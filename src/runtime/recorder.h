@@ -47,7 +47,7 @@ class Recorder {
 
   Nanoseconds now() const;  // since recording began
   void malloc(Handle block, Bytes bytes);
-  void free(Handle block);
+  void free(Handle block);  // nothing happens if it was never told of
   // Returns the event's number, for set_duration.
   std::int64_t exec(const RecordedOp& op);
   void set_duration(std::int64_t event, Nanoseconds duration);

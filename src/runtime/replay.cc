@@ -8,6 +8,7 @@
 #include "runtime/operands.h"
 #include "runtime/out_of_memory.h"
 #include "runtime/replay_frame.h"
+#include "trace/error.h"
 
 namespace ebb {
 
@@ -121,7 +122,9 @@ bool Replay::try_function(const Step& step, Cast& cast, bool may_abandon) {
   for (const StepOutput& output : step.outputs) {
     if (output.birth) {
       PagedBlock* made = frame.take(output.block);
-      assert(made && "a replay freed a birth that it kept when it ran first");
+      if (!made)
+        throw InputError(
+            fmt::format("replay of op {}: it freed memory that it kept when it ran first", step.name));
       temporaries_[output.block] = {made, output.version};
     } else {
       Temporary& temporary = temporaries_.at(output.block);

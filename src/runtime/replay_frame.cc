@@ -24,6 +24,7 @@ void ReplayFrame::unpin_and_erase(PagedBlock& block) {
 }
 
 std::byte* ReplayFrame::data(Handle block) {
+  if (is_extra(block)) return parts_.pager.data(*parts_.table.find(block));
   if (const auto it = births_.find(block); it != births_.end()) return parts_.pager.data(*it->second);
   if (const auto it = operands_.find(block); it != operands_.end()) return parts_.pager.data(*it->second);
   throw InputError(fmt::format("replay of op {}: block {} is neither operand nor birth", step_.name, block));
@@ -36,13 +37,11 @@ bool ReplayFrame::can_undo() const {
 }
 
 Handle ReplayFrame::malloc(Bytes bytes) {
-  if (next_birth_ >= step_.births.size() || step_.births[next_birth_].bytes != bytes)
-    throw InputError(
-        fmt::format("replay of op {}: malloc number {} asks for {} bytes, which it did not when it ran first",
-                    step_.name, next_birth_, bytes));
+  const bool is_birth = next_birth_ < step_.births.size() && step_.births[next_birth_].bytes == bytes;
   PagedBlock& block = parts_.table.create(bytes);
   try {
-    if (!parts_.pager.place(block, parts_.guide.place_of_replayed(step_, next_birth_))) {
+    if (!parts_.pager.place(block,
+                            is_birth ? parts_.guide.place_of_replayed(step_, next_birth_) : PlannedPlace{})) {
       if (may_abandon_ && can_undo()) {
         abandoned_ = true;
         throw AbandonOp{};
@@ -55,12 +54,17 @@ Handle ReplayFrame::malloc(Bytes bytes) {
     throw;
   }
   ++block.pins;
+  if (!is_birth) {
+    block.stuck = true;
+    return *extras_.insert(block.handle).first;
+  }
   const Handle handle = step_.births[next_birth_++].block;
   births_.emplace(handle, &block);
   return handle;
 }
 
 void ReplayFrame::free(Handle handle) {
+  if (extras_.erase(handle) > 0) return unpin_and_erase(*parts_.table.find(handle));
   // Blocks that are not its own were freed when it ran first.
   if (PagedBlock* block = take(handle)) {
     ++block->pins;

@@ -1,8 +1,9 @@
 // What a function sees when it is run again: its handles stand for other blocks, and its k-th malloc is its
-// k-th birth once more.
+// k-th birth once more. A malloc of another size is an extra one.
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/remaker.h"
 
@@ -19,6 +20,7 @@ class ReplayFrame final : public OpFrame {
   Handle malloc(Bytes bytes) override;
   void free(Handle block) override;
   std::uint64_t seed() const override { return seed_; }
+  bool is_extra(Handle block) const override { return extras_.contains(block); }
   void nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
               const ExecFunction& function) override;
 
@@ -34,6 +36,7 @@ class ReplayFrame final : public OpFrame {
   const Step& step_;
   const std::unordered_map<Handle, PagedBlock*>& operands_;
   std::unordered_map<Handle, PagedBlock*> births_;
+  std::unordered_set<Handle> extras_;
   std::size_t next_birth_ = 0;
   std::uint64_t seed_;
   std::uint64_t nested_ = 0;

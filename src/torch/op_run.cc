@@ -2,6 +2,8 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
+
 #include "runtime/arena.h"
 #include "runtime/op_frame.h"
 #include "torch/tensor_args.h"
@@ -110,6 +112,7 @@ void OpRun::exec() {
       else
         again->recipe->replay(context);
     });
+    again->recipe->set_results(results_);
   } else {
     steward_.exec(info, reads, writes, operands_.bytes, inside_,
                   [this](ExecContext& context) { run(context); });
@@ -151,12 +154,18 @@ void OpRun::run(ExecContext& context) {
 }
 
 void OpRun::take_results(RunningOp& running) {
+  const auto is_born = [&](BlockRecord* record) {
+    return std::find(running.births.begin(), running.births.end(), record) != running.births.end();
+  };
+  results_.clear();
   for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
     for_each_tensor(result, [&](const at::Tensor& tensor) {
+      BlockRecord* record = nullptr;
       if (tensor.unsafeGetTensorImpl()->has_storage())
-        steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+        record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
       else
         result_without_storage_ = true;
+      results_.push_back(record && is_born(record) ? record->handle : 0);
     });
   for (BlockRecord* birth : running.births) (birth->storage.expired() ? hidden_ : born_).push_back(birth);
   if (replayable_ && (!hidden_.empty() || result_without_storage_)) veto_replay();

@@ -55,6 +55,7 @@ class OpRun {
   std::shared_ptr<GeneratorState> generator_;
   Bytes inside_ = 0;
   bool result_without_storage_ = false;
+  c10::SmallVector<Handle, 4> results_;       // blocks of the results' tensors that were born; 0: not born
   c10::SmallVector<BlockRecord*, 4> born_;    // shown by a result
   c10::SmallVector<BlockRecord*, 4> hidden_;  // shown by none
 };

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "backend/backend.h"
+#include "machine/machine.h"
 
 namespace ebb::torch_adapter {
 
@@ -41,6 +42,8 @@ class Platform {
   virtual ~Platform() = default;
   virtual c10::Device device() const = 0;
   virtual std::unique_ptr<Backend> make_backend() = 0;
+  // What plans are made for; nothing: what a run's own copies show.
+  virtual std::optional<Machine> machine() { return std::nullopt; }
   // Memory of the device that a steward takes at most if it was given no limit.
   virtual Bytes all_memory() const = 0;
   // Memory of the device that torch has allocated otherwise: it counts towards a limit.

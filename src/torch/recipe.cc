@@ -7,6 +7,7 @@
 
 #include "torch/tensor_args.h"
 #include "torch/torch_version.h"
+#include "trace/error.h"
 
 namespace ebb::torch_adapter {
 namespace {
@@ -164,10 +165,15 @@ void CallRecipe::replay(ExecContext& context) const {
   // Whatever is left of its births then is the runtime's: their records must free nothing.
   struct KeepBirths {
     RunningOp& running;
+    Steward& steward;
     ~KeepBirths() {
-      for (BlockRecord* birth : running.births) birth->kept = true;
+      for (BlockRecord* birth : running.births)
+        if (running.context->is_extra(birth->handle))
+          steward.keep_extra(*birth);
+        else
+          birth->kept = true;
     }
-  } keep_births{running};
+  } keep_births{running, steward_};
   struct RestoreGenerator {
     std::unique_ptr<GeneratorState> now;
     ~RestoreGenerator() {
@@ -182,6 +188,19 @@ void CallRecipe::replay(ExecContext& context) const {
   steward_.platform().order_current_after_compute();
   op_.redispatchBoxed(below_, &stack);
   steward_.platform().order_compute_after_current();
+  check_results(context, stack);
+}
+
+// A library's malloc of the same size as a result's would have taken its place.
+void CallRecipe::check_results(ExecContext& context, const torch::jit::Stack& stack) const {
+  std::size_t i = 0;
+  for (const c10::IValue& result : stack)
+    for_each_tensor(result, [&](const at::Tensor& tensor) {
+      const Handle birth = i < results_.size() ? results_[i] : 0;
+      ++i;
+      if (birth != 0 && tensor.storage().unsafeGetStorageImpl()->data() != context.data(birth))
+        throw InputError("replay of op " + op_.operator_name().name + ": its mallocs come in another order");
+    });
 }
 
 }  // namespace ebb::torch_adapter

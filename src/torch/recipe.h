@@ -24,6 +24,8 @@ class CallRecipe {
     generator_state_ = std::move(state);
     generator_ = std::move(generator);
   }
+  // For every tensor of the results, the block that was born for it; 0: none was.
+  void set_results(c10::ArrayRef<Handle> births) { results_ = births.vec(); }
   // Runs the op on the blocks of the context. What it makes belongs to the runtime afterwards.
   void replay(ExecContext& context) const;
 
@@ -52,12 +54,14 @@ class CallRecipe {
   bool add_argument(const c10::IValue& value);
   std::optional<int> add_tensor(const at::Tensor& tensor);
   std::vector<at::Tensor> make_tensors(ExecContext& context) const;
+  void check_results(ExecContext& context, const torch::jit::Stack& stack) const;
 
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
   std::vector<Argument> arguments_;
   std::vector<TensorForm> forms_;
+  std::vector<Handle> results_;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;
 };

@@ -83,6 +83,8 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.allow_recompute = options.recompute;
   device.small_rest = kSmallRest;
   device.planner = options.planner;
+  device.time_ops = options.record || options.mode != Mode::reactive;
+  if (options.mode == Mode::planned) device.machine = platform_->machine();
   device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
@@ -273,6 +275,13 @@ void Steward::pin_for_life(BlockRecord& record) {
   if (record.life.data() || record.of_replay) return;
   record.life = device_->pin(record.handle, PinFor::writing);
   pinned_bytes_ += Arena::rounded(signed_bytes(record.bytes));
+}
+
+void Steward::keep_extra(BlockRecord& record) {
+  record.of_replay = false;
+  records_.emplace(record.handle, &record);
+  live_bytes_ += Arena::rounded(signed_bytes(record.bytes));
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
 }
 
 void Steward::open(BlockRecord& record, PinFor purpose) {

@@ -98,6 +98,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // Null: not ours, never moved.
   BlockRecord* record_of(const c10::Storage& storage);
   void pin_for_life(BlockRecord& record);
+  // What a replay malloc'd beyond its births is the program's, and stays where it is.
+  void keep_extra(BlockRecord& record);
   // Resident, and pinned until the next op on it.
   void open(BlockRecord& record, PinFor purpose);
 

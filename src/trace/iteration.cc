@@ -185,7 +185,7 @@ class Extractor {
       std::vector<Nanoseconds> durations, issues;
       Op& op = op_at(i);
       for (std::size_t k = i, first = first_exec; k < run_.end; k += run_.period, first += run_.period) {
-        durations.push_back(trace_.events[k].duration);
+        if (trace_.events[k].duration > 0) durations.push_back(trace_.events[k].duration);
         issues.push_back(trace_.events[k].issue - trace_.events[first].issue);
         op.workspace = std::max(op.workspace, trace_.events[k].workspace);
       }

@@ -72,6 +72,33 @@ TEST_F(Recompute, ReplaysChangesInPlaceOnATemporary) {
   EXPECT_EQ(d.value(a, k4), 1);
 }
 
+// A library may need its cache again, of another size than any birth, when an op runs on another thread.
+TEST_F(Recompute, AMallocThatTheOpDidNotMakeWhenItRanFirstStaysUntilItIsFreed) {
+  Handle made = 0, cache = 0;
+  int runs = 0;
+  d.device.exec({.name = "with cache", .replayable = true}, {&a, 1}, {}, [&](ExecContext& c) {
+    if (++runs == 2) {
+      cache = c.malloc(k4 / 2);
+      EXPECT_TRUE(c.is_extra(cache));
+      std::memset(c.data(cache), 7, static_cast<std::size_t>(k4 / 2));
+    }
+    const Handle birth = c.malloc(k4);
+    EXPECT_FALSE(c.is_extra(birth));
+    std::memset(c.data(birth), 42, static_cast<std::size_t>(k4));
+    if (runs == 1) made = birth;
+  });
+  d.device.free(b);
+  while (!d.is(made, BlockState::dropped) && filler.size() < 4) filler.push_back(d.input(2 * k4, 99));
+  ASSERT_TRUE(d.is(made, BlockState::dropped));
+  EXPECT_EQ(d.value(made, k4), 42);
+  ASSERT_EQ(runs, 2);
+  for (int i = 0; i < 3; ++i) filler.push_back(d.input(k4, 99));
+  EXPECT_TRUE(d.is(cache, BlockState::resident)) << "whoever malloc'd it knows its address";
+  EXPECT_EQ(d.value(cache, k4 / 2), 7);
+  d.device.free(cache);
+  EXPECT_TRUE(d.is(cache, BlockState::dead));
+}
+
 TEST_F(Recompute, GivesARandomOpItsSeedAgain) {
   std::vector<std::uint64_t> seeds;
   d.device.exec({.name = "noise", .replayable = true, .random = true}, {}, {&b, 1},

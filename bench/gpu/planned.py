@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""Planned training on a CUDA device: bits, memory, step time and its prediction at shares of the plain peak.
+
+For each model: plain steps, the same with torch.utils.checkpoint and with save_on_cpu, then runs within limits, each until a
+plan is followed and for a number of steps more. Losses, parameters, buffers and optimizer state are compared with a plain
+run of as many steps, under deterministic settings throughout. Times are medians between CUDA events. Each run is a forked
+child with a time-out; a line is printed as it ends, and all of it as JSON at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import statistics
+import sys
+import time
+from typing import Any
+
+from models import MODELS, checkpoint_by_hand, device_memory_in_use, import_all, make_optimizer
+
+import torch
+
+import ebb
+from harness import ChildFailed, in_child
+
+MIB = 2**20
+BATCH = {"resnet50": 256, "vgg16": 128, "densenet121": 128, "vit_base": 128, "gpt2": 16}
+OPTIMIZER = {"resnet50": "sgd", "vgg16": "sgd", "densenet121": "sgd", "vit_base": "adamw", "gpt2": "adamw"}
+MOST_STEPS = 60  # until a plan is followed
+
+
+def digest(value: Any, into: Any = None) -> str:
+    """Of every tensor's bytes and every number in it, in order."""
+    total = into or hashlib.blake2b(digest_size=16)
+    if isinstance(value, torch.Tensor):
+        total.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    elif isinstance(value, dict):
+        for key in value:
+            total.update(str(key).encode())
+            digest(value[key], total)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            digest(inner, total)
+    else:
+        total.update(repr(value).encode())
+    return total.hexdigest()
+
+
+class Training:
+    """One model in a process of its own."""
+
+    def __init__(self, name: str, options: argparse.Namespace, variant: str = "") -> None:
+        torch.manual_seed(20261115)
+        batch = options.batch or BATCH[name]
+        self.model = MODELS[name](batch, 1024) if name == "gpt2" else MODELS[name](batch)
+        if variant == "checkpoint":
+            checkpoint_by_hand(name, self.model)
+        self.around = torch.autograd.graph.save_on_cpu(pin_memory=True) if variant == "save_on_cpu" else contextlib.nullcontext()
+        self.optimizer = make_optimizer(OPTIMIZER[name], self.model.module)
+        self.losses = torch.zeros(MOST_STEPS + 100, device="cuda")
+        self.steps = 0
+
+    def step(self) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+        with self.around:
+            loss = self.model.loss()
+        loss.backward()
+        self.optimizer.step()
+        self.losses[self.steps] = loss.detach()
+        self.steps += 1
+
+    def timed(self, steps: int) -> float:
+        marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
+        for mark in marks[:-1]:
+            mark.record()
+            self.step()
+        marks[-1].record()
+        torch.cuda.synchronize()
+        return statistics.median(a.elapsed_time(b) for a, b in zip(marks, marks[1:]))
+
+    def bits(self) -> str:
+        return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])
+
+
+def deterministic() -> None:
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+    torch.cuda.init()
+
+
+def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = ()) -> dict[str, Any]:
+    deterministic()
+    training = Training(name, options, variant)
+    for _ in range(3):
+        training.step()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    milliseconds = training.timed(options.steps)
+    bits = {}
+    for count in sorted(set(bits_after)):
+        while training.steps < count:
+            training.step()
+        bits[count] = training.bits()
+    in_use = device_memory_in_use()
+    return {
+        "ms": milliseconds,
+        "peak": torch.cuda.max_memory_allocated(),
+        "reserved": torch.cuda.max_memory_reserved(),
+        "context": in_use - torch.cuda.memory_reserved(),
+        "bits": bits,
+    }
+
+
+def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
+    deterministic()
+    start = time.perf_counter()
+    ebb.limit(limit, device="cuda", planner=planner)
+    training = Training(name, options)
+    status = ebb.status()
+    most = 0
+    while not (status["now"] == "planned" or status["refusal"]) and training.steps < MOST_STEPS:
+        training.step()
+        torch.cuda.synchronize()
+        most = max(most, device_memory_in_use())
+        status = ebb.status()
+        while status["planning"]:
+            time.sleep(0.02)
+            status = ebb.status()
+    before = time.perf_counter() - start
+    for _ in range(2):
+        training.step()
+    first = ebb.status()
+    milliseconds = training.timed(options.steps)
+    status = ebb.status()
+    most = max(most, device_memory_in_use())
+    in_steps = {key: (status[key] - first[key]) / options.steps for key in ("bytes_out", "bytes_in", "replays", "planned_iterations", "left_out", "deviations")}
+    return {
+        "ms": milliseconds,
+        "until_planned_s": before,
+        "steps": training.steps,
+        "bits": training.bits(),
+        "device_memory": most,
+        "status": status,
+        "per_step": in_steps,
+    }
+
+
+def show(model: str, what: str, words: str) -> None:
+    print(f"{model:12} {what:22} {words}", flush=True)
+
+
+def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    run = lambda *args, **kwargs: in_child(*args, seconds=options.timeout, **kwargs)  # noqa: E731
+    base = run(plain, name, options)
+    show(name, "plain", f"{base['ms']:.1f} ms, peak {base['peak'] / MIB:.0f} MiB, reserved {base['reserved'] / MIB:.0f} MiB")
+    results.append({"model": name, "what": "plain", **base})
+    limits = [(f"{share:g} %", int(base["peak"] * share / 100)) for share in options.shares]
+    for variant in options.beside:
+        try:
+            other = run(plain, name, options, variant)
+        except ChildFailed as error:
+            show(name, variant, str(error).strip().splitlines()[-1])
+            continue
+        show(name, variant, f"{other['ms'] / base['ms']:.4f} x plain, peak {other['peak'] / MIB:.0f} MiB = {100 * other['peak'] / base['peak']:.1f} %")
+        results.append({"model": name, "what": variant, **other})
+        if variant == "checkpoint" and options.at_checkpoint:
+            limits.append(("as checkpoint", other["peak"]))
+    runs = []
+    for what, limit in limits:
+        for planner in options.planners:
+            try:
+                result = run(limited, name, options, limit, planner)
+                runs.append((what, limit, planner, result))
+                show(name, f"{what} {planner}", f"{result['ms'] / base['ms']:.4f} x plain after {result['until_planned_s']:.1f} s")
+            except ChildFailed as error:
+                show(name, f"{what} {planner}", str(error).strip().splitlines()[-1][:600])
+                results.append({"model": name, "what": what, "limit": limit, "planner": planner, "failed": str(error)[-2000:]})
+    truth = run(plain, name, options, bits_after=tuple(r["steps"] for *_, r in runs))
+    for what, limit, planner, r in runs:
+        status = r["status"]
+        same = r["bits"] == truth["bits"][r["steps"]]
+        within = r["device_memory"] <= limit + base["context"] + options.slack * MIB
+        ratio = r["ms"] / base["ms"]
+        predicted = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
+        follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
+        words = (
+            f"{ratio:.4f} x plain, predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
+            f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
+            f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays, "
+            f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if follows else ', NO PLAN: ' + status['refusal']}"
+        )
+        show(name, f"{what} {status['planner'] or planner}", words)
+        results.append({"model": name, "what": what, "limit": limit, "planner": planner, "ratio": ratio, "predicted": predicted, "same": same, "within": within, "follows": follows, **r})
+    return results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--shares", nargs="*", type=float, default=[90, 75, 60, 45], help="limits in percent of the plain peak")
+    parser.add_argument("--planners", nargs="+", default=["ebb"])
+    parser.add_argument("--beside", nargs="*", choices=["checkpoint", "save_on_cpu"], default=["checkpoint", "save_on_cpu"])
+    parser.add_argument("--at-checkpoint", action="store_true", help="also at the peak that torch.utils.checkpoint reaches")
+    parser.add_argument("--steps", type=int, default=10, help="that are timed")
+    parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
+    parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
+    parser.add_argument("--json", help="file for all results")
+    options = parser.parse_args()
+    import_all(options.models)
+    results: list[dict[str, Any]] = []
+    for name in options.models:
+        try:
+            results += measure_model(name, options)
+        except ChildFailed as error:
+            show(name, "plain", str(error).strip().splitlines()[-1])
+            results.append({"model": name, "failed": str(error)[-2000:]})
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump({"torch": torch.__version__, "device": "cuda", "results": results}, file, indent=1)
+    bad = [r for r in results if "failed" in r or not r.get("same", True) or not r.get("within", True)]
+    print(f"{len(results)} rows, {len(bad)} bad")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
