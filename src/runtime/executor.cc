@@ -8,6 +8,7 @@
 
 #include "runtime/operands.h"
 #include "runtime/out_of_memory.h"
+#include "runtime/workspace.h"
 
 namespace ebb {
 
@@ -224,6 +225,10 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
     born += Arena::rounded(birth.bytes);
     accesses.push_back({.block = birth.handle, .writes = true});
   }
+  const Bytes workspace = workspace_of(call.memory, [&](Handle handle) {
+    return std::any_of(call.births.begin(), call.births.end(),
+                       [&](const Birth& birth) { return birth.block && birth.handle == handle; });
+  });
   const bool replayable = completed && call.replayable;
   StepId step = kNoStep;
   if (replayable && options_.keep_recipes) step = record_step(call, function);
@@ -238,7 +243,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
                                               .replayable = replayable,
                                               .random = call.random,
                                               .issue = timing.entered - held_,
-                                              .workspace = call.inside_peak - born,
+                                              .workspace = std::max(workspace, call.inside_peak - born),
                                               .accesses = accesses,
                                               .memory = call.memory});
   const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;

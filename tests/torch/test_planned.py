@@ -152,7 +152,7 @@ class Planners(PlannedTest):
     def test_every_planner_is_followed_to_the_same_bits(self):
         told = subprocess.run([TOOL, "planners", "--json"], capture_output=True, text=True, check=True)
         peak = in_child(measure, self.MODEL, "sgd", 3)["peak"]
-        names = [planner["name"] for planner in json.loads(told.stdout)]
+        names = [planner["name"] for planner in json.loads(told.stdout) if planner["name"] != "dqn"]  # the tool's alone
         followed = []
         for name in names:
             with self.subTest(planner=name):

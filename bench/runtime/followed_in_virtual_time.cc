@@ -1,0 +1,92 @@
+// A recorded step as predicted and as a Device follows it, in virtual time: what the runtime adds to a plan,
+// without a GPU and without its memory.
+//
+//   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS]]]     e.g. data/resnet50.json.gz h200 75,60 ebb
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "machine/presets.h"
+#include "runtime/virtual_backend.h"
+#include "step_player.h"
+#include "trace/load.h"
+
+namespace ebb {
+namespace {
+
+constexpr Nanoseconds kLongGap = 300'000;  // between two ops, beyond the prediction: worth a line
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+// When each op began and ended, by op; replays left out.
+std::vector<Span> ops_of(const Timeline& timeline, std::size_t count) {
+  std::vector<Span> ops(count);
+  for (const Span& span : timeline.spans)
+    if (span.lane == Lane::compute && !span.replay) ops[static_cast<std::size_t>(span.op)] = span;
+  return ops;
+}
+
+void show_long_gaps(const Program& program, const StepComparison& step) {
+  const std::vector<Span> predicted = ops_of(step.predicted, program.ops().size());
+  const std::vector<Span> followed = ops_of(step.measured, program.ops().size());
+  for (std::size_t i = 1; i < predicted.size(); ++i) {
+    const Nanoseconds more =
+        (followed[i].start - followed[i - 1].end) - (predicted[i].start - predicted[i - 1].end);
+    if (more > kLongGap)
+      fmt::print("    {:.3f} ms more before op {} {}\n", static_cast<double>(more) * 1e-6, i,
+                 program.op(static_cast<OpIndex>(i)).name);
+  }
+}
+
+void follow(const Program& program, const Machine& machine, int percent, const std::string& planner) {
+  testing::VirtualBackend backend(machine, false);
+  Device device(backend, {.limit = program.peak_demand() / 100 * percent,
+                          .mode = Mode::planned,
+                          .allow_recompute = true,
+                          .planner = planner,
+                          .machine = machine});
+  StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
+  for (int i = 0; i < 60 && device.status().mode != Mode::planned; ++i) {
+    player.iterate();
+    while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!device.status().refusal.empty()) break;
+  }
+  const DeviceStatus status = device.status();
+  if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
+  for (int i = 0; i < 8; ++i) player.iterate();
+  const IterationStatistics last = device.iterations().back();
+  const auto plain = static_cast<double>(status.plain_step);
+  const double predicted = static_cast<double>(status.predicted_step) / plain;
+  const double followed = static_cast<double>(last.step_time) / plain;
+  fmt::print(
+      "{:>4}% {:<16} predicted {:.4f} x plain, followed {:.4f} ({:+.2f} %); {} MiB out, {} in, {} replays, "
+      "{} left out, {:.1f} s planning\n",
+      percent, status.planner, predicted, followed, 100 * (followed / predicted - 1), last.bytes_out / kMiB,
+      last.bytes_in / kMiB, last.replays, last.left_out, status.planning_seconds);
+  if (const std::optional<StepComparison> step = device.comparison()) show_long_gaps(program, *step);
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return fmt::print(stderr, "which step? see the top of the source\n"), 2;
+  const Program program = load_program(argv[1]);
+  const Machine machine = find_preset(argc > 2 ? argv[2] : "h200");
+  for (const std::string& percent : split(argc > 3 ? argv[3] : "75,60,45"))
+    for (const std::string& planner : split(argc > 4 ? argv[4] : "ebb"))
+      follow(program, machine, std::stoi(percent), planner);
+  return 0;
+}
+
+}  // namespace
+}  // namespace ebb
+
+int main(int argc, char** argv) try { return ebb::run(argc, argv); } catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+}
