@@ -75,12 +75,12 @@ void StepPlayer::iterate() {
                   .random = op.random,
                   .side_effects = call.effects},
                  call.reads, call.writes, call.function);
-    times_.exec += now() - begin;
-    ++times_.execs;
     for (const BlockId b : program_.deaths(i)) {
       Handle& handle = handles_[static_cast<std::size_t>(b)];
       if (handle != 0) device_.free(std::exchange(handle, 0));
     }
+    times_.exec += now() - begin;
+    ++times_.execs;
   }
 }
 
