@@ -39,7 +39,7 @@ def _start(device: str) -> None:
     ebb.limit(
         os.environ["EBB_LIMIT"],
         planner=os.environ.get("EBB_PLANNER") or None,
-        recompute=os.environ.get("EBB_RECOMPUTE") == "1",
+        recompute=os.environ.get("EBB_RECOMPUTE") != "0",
         host_limit=os.environ.get("EBB_HOST_LIMIT") or None,
         device=device,
     )

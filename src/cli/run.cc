@@ -15,7 +15,7 @@ constexpr std::string_view kNoPlanner = "none";
 struct Options {
   std::string limit;
   std::string planner = "ebb";
-  bool recompute = false;
+  bool recompute = true;
   std::string host_limit;
   std::string device;
   std::string report;
@@ -62,7 +62,8 @@ Command add_run(CLI::App& tool) {
           "Whose plan is followed once the iteration repeats; none: things move on demand throughout")
       ->capture_default_str()
       ->type_name("NAME");
-  command->add_flag("--recompute", options->recompute, "Also drop what can be computed again");
+  command->add_flag_callback(
+      "--no-recompute", [options] { options->recompute = false; }, "Nothing is computed again");
   command->add_option("--host-limit", options->host_limit, "Host memory for what has left; default: no limit")
       ->type_name("SIZE");
   command->add_option("--device", options->device, "Default: cuda if there is one, else cpu")
@@ -79,7 +80,7 @@ Command add_run(CLI::App& tool) {
   command->footer(
       "The program needs no edit: Ebb starts when it imports torch. Its exit code is passed on; Ebb's own\n"
       "are 2 for a bad command line and 3 where it cannot start.\n"
-      "Example: ebb run --limit 8GiB --recompute -- python3 train.py --epochs 10");
+      "Example: ebb run --limit 8GiB -- python3 train.py --epochs 10");
   return {command, [options] { return run(*options); }};
 }
 

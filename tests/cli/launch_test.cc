@@ -18,11 +18,15 @@ TEST(Launch, ArgumentsAfterTheDashesGoToTheProgram) {
 }
 
 TEST(Launch, HandsOptionsOverInTheEnvironment) {
-  const Outcome outcome =
-      run_ebb({"run", "--limit", "60%", "--recompute", "--host-limit", "1GB", "--device", "cpu", "--", "sh",
-               "-c", "echo $EBB_LIMIT $EBB_RECOMPUTE $EBB_HOST_LIMIT $EBB_DEVICE; test $EBB_PROCESS = $$"});
-  EXPECT_EQ(outcome.out, "60% 1 1GB cpu\n") << outcome.err;
+  const Outcome outcome = run_ebb(
+      {"run", "--limit", "60%", "--no-recompute", "--host-limit", "1GB", "--device", "cpu", "--", "sh", "-c",
+       "echo $EBB_LIMIT $EBB_RECOMPUTE $EBB_HOST_LIMIT $EBB_DEVICE; test $EBB_PROCESS = $$"});
+  EXPECT_EQ(outcome.out, "60% 0 1GB cpu\n") << outcome.err;
   EXPECT_EQ(outcome.code, 0);
+}
+
+TEST(Launch, WhatCanBeIsComputedAgainByDefault) {
+  EXPECT_EQ(run_ebb({"run", "--limit", "1GiB", "--", "sh", "-c", "echo $EBB_RECOMPUTE"}).out, "1\n");
 }
 
 TEST(Launch, ThePlannerIsEbbUnlessAnotherOrNoneIsNamed) {

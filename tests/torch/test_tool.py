@@ -60,7 +60,7 @@ class Tool(unittest.TestCase):
         script = self.path("train.py", TRAIN)
         plain = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
         self.assertEqual(plain.returncode, 0, plain.stderr)
-        for options in ((), ("--recompute",)):
+        for options in ((), ("--no-recompute",)):
             report = self.path("report.json")
             limited = self.ebb("run", "--limit", "10MiB", "--device", "cpu", *options, "--report", report, *self.python(script))
             self.assertEqual((limited.returncode, limited.stdout), (0, plain.stdout), limited.stderr)
