@@ -1,7 +1,9 @@
 // Every planner in every cell, seven recorded steps and five op graphs on three machines at 90 … 30 % of the
 // peak: is ours ever worse than another, and how far is it from the bound?
-//   planner_cells FILE run PLANNER…   fills FILE. others: all but ebb and home; bound; PLANNER:N: with N
-//                                     simulations; ebb@E: with E times its default effort. All by load.
+//   planner_cells FILE run [only=TEXT] PLANNER…
+//                                     fills FILE, for steps with TEXT in their path. others: all but ebb and
+//                                     home; bound; PLANNER:N: with N simulations; ebb@E: with E times its
+//                                     default effort. All by load.
 //   planner_cells FILE table          prints it
 #include <fmt/format.h>
 
@@ -76,8 +78,10 @@ Entry measure(const PlanningProblem& problem, const Contender& contender) {
   return {judged.step.ratio(), seconds()};
 }
 
-void run(Book& book, const fs::path& data, const std::vector<Contender>& contenders) {
+void run(Book& book, const fs::path& data, const std::string& only,
+         const std::vector<Contender>& contenders) {
   for (const char* step : kSteps) {
+    if (std::string(step).find(only) == std::string::npos) continue;
     const Program program = load_program((data / (std::string(step) + ".json.gz")).string());
     const Gaps gaps(program);
     for (const int percent : kPercents)
@@ -177,6 +181,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   Book book(argv[1]);
-  if (command == "run") run(book, data, parse_contenders(argc - 3, argv + 3));
+  const std::string first = argc > 3 ? argv[3] : "";
+  const int options = first.starts_with("only=") ? 1 : 0;
+  if (command == "run")
+    run(book, data, options == 1 ? first.substr(5) : "",
+        parse_contenders(argc - 3 - options, argv + 3 + options));
   if (command == "table") print_table(book);
 }
