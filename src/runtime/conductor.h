@@ -32,6 +32,9 @@ class Conductor final : public Guide, public CopyLog {
   PlannedPlace place_of_malloc(Bytes bytes) override;
   void malloced(PagedBlock& block) override;
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) override;
+  bool keeps_replayed(const Step& step, const PagedBlock& block) override {
+    return !follower_ || follower_->keeps_replayed(step, block);
+  }
   void copied(Engine engine, const PagedBlock& block, Event start, Event end) override {
     (void)block;
     log_.copy(engine, follower_ ? follower_->current_gap() : -1, start, end);

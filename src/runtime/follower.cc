@@ -1,6 +1,7 @@
 #include "runtime/follower.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ebb {
 
@@ -195,6 +196,38 @@ void Follower::replay(OpIndex position) {
   } end{replaying_};
   for (const BlockId id : targets_[static_cast<std::size_t>(position)])
     if (PagedBlock* block = tracker_.bound(id); block && block->dropped()) remaker_.remake(*block);
+  for (const BlockId id : on_the_way_)
+    if (PagedBlock* block = tracker_.bound(id); block && block->resident() && block->pins == 0)
+      std::ignore = parts_.pager.drop(*block);
+  on_the_way_.clear();
+}
+
+bool Follower::is_target(BlockId block, OpIndex position) const {
+  const std::vector<BlockId>& targets = targets_[static_cast<std::size_t>(position)];
+  return std::find(targets.begin(), targets.end(), block) != targets.end();
+}
+
+std::optional<std::size_t> Follower::planned_step(const Step& step) const {
+  if (replaying_ == kNoOp || step.planned_op == kNoOp) return std::nullopt;
+  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
+  auto k = static_cast<std::size_t>(first_step_[static_cast<std::size_t>(replaying_)]);
+  while (k < steps.size() && steps[k].before == replaying_ && steps[k].op != step.planned_op) ++k;
+  if (k >= steps.size() || steps[k].before != replaying_) return std::nullopt;
+  return k;
+}
+
+bool Follower::keeps_replayed(const Step& step, const PagedBlock& block) {
+  const BlockId id = tracker_.block_of(block);
+  const std::optional<std::size_t> at = planned_step(step);
+  if (!at || id < 0 || is_target(id, replaying_)) return true;
+  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
+  for (std::size_t k = *at + 1; k < steps.size() && steps[k].before == replaying_; ++k)
+    for (const Access& access : program_.op(steps[k].op).accesses)
+      if (access.block == id && access.reads) {
+        on_the_way_.push_back(id);
+        return true;
+      }
+  return false;
 }
 
 bool Follower::make_room(OpIndex op) {
@@ -229,11 +262,9 @@ PlannedPlace Follower::place_of(const ScriptMalloc& malloc, OpIndex op) const {
 }
 
 PlannedPlace Follower::place_of_replayed(const Step& step, std::size_t nth) const {
-  if (replaying_ == kNoOp || step.planned_op == kNoOp) return {};
-  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
-  auto k = static_cast<std::size_t>(first_step_[static_cast<std::size_t>(replaying_)]);
-  while (k < steps.size() && steps[k].before == replaying_ && steps[k].op != step.planned_op) ++k;
-  if (k >= steps.size() || steps[k].before != replaying_) return {};
+  const std::optional<std::size_t> at = planned_step(step);
+  if (!at) return {};
+  const std::size_t k = *at;
   const auto& mallocs = tracker_.iteration().script[static_cast<std::size_t>(step.planned_op)].mallocs;
   std::size_t first = 0;
   while (first < mallocs.size() && !mallocs[first].inside) ++first;

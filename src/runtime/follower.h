@@ -31,6 +31,8 @@ class Follower {
 
   PlannedPlace place_of(const ScriptMalloc& malloc, OpIndex op) const;
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const;
+  // Of what a planned replay makes on its way: only what a later step of it reads, and until its end.
+  bool keeps_replayed(const Step& step, const PagedBlock& block);
 
   const PreparedPlan& plan() const { return *plan_; }
   std::int64_t left_out() const { return left_out_; }
@@ -38,6 +40,9 @@ class Follower {
   GapId current_gap() const { return current_gap_; }
 
  private:
+  bool is_target(BlockId block, OpIndex position) const;
+  // The step of the plan's replay that runs and is this one; nothing: none.
+  std::optional<std::size_t> planned_step(const Step& step) const;
   void issue(const Command& command);
   void carry_out(const Command& command);
   bool copy_out(GapId gap);
@@ -60,6 +65,7 @@ class Follower {
   std::vector<int> nth_birth_;                 // by block: among the births of its op
   std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
+  std::vector<BlockId> on_the_way_;            // that the replay made and keeps until its end
   OpIndex replaying_ = kNoOp;                  // the position a replay runs for
   OpIndex replayed_ = kNoOp;                   // the position it ran for last
   GapId current_gap_ = -1;

@@ -34,6 +34,8 @@ class Guide {
   virtual void malloced(PagedBlock& block) = 0;
   // Where a replayed op's nth malloc goes.
   virtual PlannedPlace place_of_replayed(const Step& step, std::size_t nth) = 0;
+  // A replay made a dropped block on its way to another, in this step. Does it stay?
+  virtual bool keeps_replayed(const Step& step, const PagedBlock& block) = 0;
 };
 
 // The guide, if there is one. One per Device.
@@ -48,6 +50,9 @@ struct GuideSlot {
   }
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const {
     return current ? current->place_of_replayed(step, nth) : PlannedPlace{};
+  }
+  bool keeps_replayed(const Step& step, const PagedBlock& block) const {
+    return !current || current->keeps_replayed(step, block);
   }
 };
 

@@ -7,7 +7,7 @@ namespace ebb {
 
 void Remaker::remake(PagedBlock& block) {
   {
-    Replay replay(parts_, parts_.recipes.recipe_of(block));
+    Replay replay(parts_, block.handle, parts_.recipes.recipe_of(block));
     replay.run();
   }
   parts_.lifetimes.reap_released();

@@ -12,7 +12,8 @@
 
 namespace ebb {
 
-Replay::Replay(const RuntimeParts& parts, ReplayRecipe recipe) : parts_(parts), recipe_(std::move(recipe)) {
+Replay::Replay(const RuntimeParts& parts, Handle target, ReplayRecipe recipe)
+    : parts_(parts), target_(target), recipe_(std::move(recipe)) {
   for (const Handle leaf : recipe_.leaves) keeps_.emplace_back(*parts_.table.find(leaf), &PagedBlock::keeps);
   for (std::size_t k = 0; k < recipe_.steps.size(); ++k)
     for (const StepInput& input : parts_.recipes.step(recipe_.steps[k]).inputs)
@@ -153,7 +154,8 @@ void Replay::run_step(std::size_t index) {
 void Replay::settle_outputs(const Step& step, std::size_t index) {
   for (const StepOutput& output : step.outputs) {
     PagedBlock* block = parts_.table.find(output.block);
-    if (block && block->dropped() && block->version == output.version) {
+    const bool is_back = block && block->dropped() && block->version == output.version;
+    if (is_back && (output.block == target_ || parts_.guide.keeps_replayed(step, *block))) {
       parts_.pager.adopt(*block, *temporaries_.at(output.block).block);
       parts_.recipes.forget(block->handle);
       keeps_.emplace_back(*block, &PagedBlock::keeps);

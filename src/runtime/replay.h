@@ -15,7 +15,8 @@ namespace ebb {
 
 class Replay {
  public:
-  Replay(const RuntimeParts& parts, ReplayRecipe recipe);
+  // For the dropped block `target`; others that are made on the way stay too if the guide does not mind.
+  Replay(const RuntimeParts& parts, Handle target, ReplayRecipe recipe);
   ~Replay();  // lets all temporaries go
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
@@ -47,6 +48,7 @@ class Replay {
   bool read_later(Handle block, std::int64_t version, std::size_t index) const;
 
   const RuntimeParts& parts_;
+  Handle target_;
   ReplayRecipe recipe_;
   std::map<std::pair<Handle, std::int64_t>, std::size_t> last_reader_;  // index into the steps
   std::unordered_map<Handle, Temporary> temporaries_;

@@ -61,8 +61,14 @@ TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
                          {.unit = kUnit, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
     if (!run_until_planned(runner, device, 60)) continue;  // the planner has none for this limit
     ++planned;
-    for (int i = 0; i < 6; ++i) runner.iterate();
+    runner.iterate();
+    const std::int64_t displaced = device.statistics().displaced;
+    for (int i = 0; i < 5; ++i) runner.iterate();
     EXPECT_EQ(runner.wrong_reads(), 0);
+    // Plans of others may want a place while a copy from it still runs.
+    if (GetParam() == "ebb") {
+      EXPECT_EQ(device.statistics().displaced, displaced) << "a block lay where the plan wanted another";
+    }
     const IterationStatistics last = device.iterations().back();
     const auto predicted = static_cast<double>(device.status().predicted_step);
     const auto measured = static_cast<double>(last.step_time);
@@ -73,8 +79,8 @@ TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
     EXPECT_LE(measured / predicted, 1.05);
     // The prediction has the host's issue times in it, which are real: on a loaded host it is too high.
     if (std::getenv("EBB_SOAK") == nullptr) continue;
-    // Blocks that a replay makes on its way stay while nobody needs their room, so a plan that makes them
-    // again and again is followed with fewer replays than it has.
+    // What a replay finds there already it need not make, so a plan may be followed with fewer replays than
+    // it has.
     const bool fewer_replays = last.replays < planned_replays(device);
     EXPECT_TRUE(fewer_replays || measured / predicted >= 0.95);
   }
