@@ -13,7 +13,8 @@ namespace ebb::layout {
 namespace {
 
 constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to fit
-constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done
+constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done,
+constexpr std::int64_t kPerBuffer = 400;    // but no more than so many steps a buffer
 constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
 constexpr int kMostPackedPlans = 10;  // plans made again for less to be packed as they are scheduled
@@ -123,8 +124,10 @@ class Fitter {
     Layout layout = pack_within(arena.problem, kQuickLook);
     if (!layout.fits) {
       ++result_.attempts;
+      const auto buffers = static_cast<std::int64_t>(arena.problem.buffers.size());
       layout =
-          pack(arena.problem, {.alignment = options_.alignment, .budget = kPersistence * options_.budget});
+          pack(arena.problem, {.alignment = options_.alignment,
+                               .budget = std::min(kPersistence * options_.budget, kPerBuffer * buffers)});
     }
     if (layout.footprint > capacity_) return layout.footprint - capacity_;
     return accept(std::move(run), std::move(arena), std::move(layout), Retiming::none) ? 0 : 1;
