@@ -10,10 +10,10 @@
 #include <ctime>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../comma_list.h"
 #include "layout/fit_plan.h"
 #include "layout/heuristics.h"
 #include "layout/online.h"
@@ -28,13 +28,6 @@ using layout::CachingAllocator;
 namespace fs = std::filesystem;
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> words;
-  std::istringstream text(list);
-  for (std::string word; std::getline(text, word, ',');) words.push_back(word);
-  return words;
-}
 
 struct Totals {
   int plans = 0, fitted = 0, for_less = 0;

@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <sstream>
 #include <thread>
 
+#include "../comma_list.h"
 #include "machine/presets.h"
 #include "runtime/virtual_backend.h"
 #include "step_player.h"
@@ -17,13 +17,6 @@ namespace ebb {
 namespace {
 
 constexpr Nanoseconds kLongGap = 300'000;  // between two ops, beyond the prediction: worth a line
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
 
 // When each op began and ended, by op; replays left out.
 std::vector<Span> ops_of(const Timeline& timeline, std::size_t count) {

@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <sstream>
 #include <thread>
 
+#include "../comma_list.h"
 #include "step_player.h"
 #include "timed_backend.h"
 #include "trace/load.h"
@@ -155,13 +155,6 @@ class Bench {
   const Program& program_;
   Machine machine_;
 };
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
 
 int run(int argc, char** argv) {
   const std::unique_ptr<Workbench> workbench = make_workbench();
