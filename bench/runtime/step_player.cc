@@ -49,8 +49,11 @@ StepPlayer::~StepPlayer() {
 void StepPlayer::run(OpIndex i, ExecContext& context) {
   const Op& op = program_.op(i);
   // Mallocs are the Device's time, not the function's.
-  for (const BlockId b : op.births)
-    handles_[static_cast<std::size_t>(b)] = context.malloc(program_.block(b).bytes);
+  for (const BlockId b : op.births) {
+    const Handle handle = context.malloc(program_.block(b).bytes);
+    // In a replay it may stand for a block that is dead.
+    if (i == current_) handles_[static_cast<std::size_t>(b)] = handle;
+  }
   if (op.workspace > 0) context.free(context.malloc(op.workspace));
   const Nanoseconds malloced = now();
   work_(op);
@@ -63,6 +66,7 @@ void StepPlayer::iterate() {
       handles[k] = handles_[static_cast<std::size_t>(blocks[k])];
   };
   for (OpIndex i = 0; i < program_.op_count(); ++i) {
+    current_ = i;
     Call& call = calls_[static_cast<std::size_t>(i)];
     const Op& op = program_.op(i);
     fill(call.read_blocks, call.reads);

@@ -38,6 +38,7 @@ class StepPlayer {
   std::function<void(const Op&)> work_;
   std::vector<Handle> handles_;  // by block
   std::vector<Call> calls_;      // by op
+  OpIndex current_ = kNoOp;      // that the program calls
   PlayerTimes times_;
 };
 
