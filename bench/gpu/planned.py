@@ -13,8 +13,10 @@ import argparse
 import contextlib
 import hashlib
 import json
+import os
 import statistics
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -86,6 +88,15 @@ class Training:
         return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])
 
 
+def whole_report() -> dict[str, Any]:
+    """The plan and one iteration as it was measured are in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.json")
+        ebb.report(path)
+        with open(path, encoding="utf-8") as file:
+            return dict(json.load(file))
+
+
 def deterministic(strict: bool) -> None:
     torch.use_deterministic_algorithms(True, warn_only=not strict)
     torch.backends.cudnn.deterministic = True
@@ -147,7 +158,7 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
         "device_memory": most,
         "status": status,
         "per_step": in_steps,
-        "comparison": ebb.comparison() if options.timelines else {},
+        "report": whole_report() if options.timelines else {},
     }
 
 
@@ -215,7 +226,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--json", help="file for all results")
-    parser.add_argument("--timelines", action="store_true", help="a predicted and a measured step for each run, in the JSON")
+    parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")
     options = parser.parse_args()
     import_all(options.models)
     results: list[dict[str, Any]] = []

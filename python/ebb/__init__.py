@@ -7,7 +7,7 @@ is all a script needs. Tensors that are not in use are moved to host memory, or 
 are the same bits. `ebb run --limit 8GiB -- python3 train.py` does it without an edit. See docs/python.md.
 """
 
-from ebb.control import Limit, Recording, comparison, limit, observe, off, record, report, smallest_limit, status
+from ebb.control import Limit, Recording, limit, observe, off, record, report, smallest_limit, status
 from ebb.extension import native
 from ebb.pins import Pin, pin
 
@@ -18,7 +18,6 @@ __all__ = [
     "OutOfMemory",
     "Pin",
     "Recording",
-    "comparison",
     "limit",
     "observe",
     "off",

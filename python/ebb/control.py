@@ -218,15 +218,6 @@ def status() -> dict[str, Any]:
     return {"active": True, **native.status()}
 
 
-def comparison() -> dict[str, Any]:
-    """The last planned step that was measured throughout, beside its prediction; empty if there is none.
-
-    `predicted` and `measured` list (lane, op or gap, replayed, start, end) in nanoseconds from the step's begin; lanes are
-    "compute", "out" and "in". Ops that ran again are in the prediction alone.
-    """
-    return dict(native.comparison()) if native.active() else {}
-
-
 def smallest_limit() -> int:
     """The smallest limit, in bytes, that the ops seen so far could have run under."""
     if not native.active():

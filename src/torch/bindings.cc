@@ -205,33 +205,6 @@ py::dict status() {
   return answer;
 }
 
-py::list spans_of(const Timeline& timeline) {
-  constexpr const char* kLanes[] = {"compute", "out", "in"};
-  py::list spans;
-  for (const Span& span : timeline.spans)
-    spans.append(py::make_tuple(kLanes[static_cast<std::size_t>(span.lane)],
-                                span.lane == Lane::compute ? span.op : span.gap, span.replay, span.start,
-                                span.end));
-  return spans;
-}
-
-py::dict comparison() {
-  py::dict answer;
-  std::optional<StepComparison> step;
-  {
-    const std::shared_ptr<Steward> steward = required_steward();
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(steward->mutex());
-    step = steward->device().comparison();
-  }
-  if (!step) return answer;
-  answer["predicted_step_ns"] = step->predicted_step;
-  answer["measured_step_ns"] = step->measured_step;
-  answer["predicted"] = spans_of(step->predicted);
-  answer["measured"] = spans_of(step->measured);
-  return answer;
-}
-
 void write_trace(const std::string& path) {
   const std::shared_ptr<Steward> steward = required_steward();
   const std::lock_guard lock(steward->mutex());
@@ -343,7 +316,6 @@ PYBIND11_MODULE(_native, m) {
   m.def("set_limit", &set_limit, py::arg("limit"), release_gil());
   m.def("active", [] { return Steward::active() != nullptr; });
   m.def("status", &status);
-  m.def("comparison", &comparison);
   m.def("write_trace", &write_trace, py::arg("path"), release_gil());
   m.def("write_report", &write_report, py::arg("path"), release_gil());
   m.def("report_parts", &parts_of_report, release_gil());
