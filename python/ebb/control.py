@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ebb import functions, reach, threads
+from ebb import collectives, functions, reach, threads
 from ebb.extension import native
 from ebb.observation import Observation
 from ebb.patching import Patches
@@ -49,7 +49,7 @@ class _Control:
             torch.cuda.init()
         self._start_native(settings, _limit_known_now(settings))
         self.settings = settings
-        for part in (reach, functions):
+        for part in (reach, functions, collectives):
             part.install(self._patches)
         if settings.amount is not None and _limit_known_now(settings) is None:
             self._observation = Observation(self._limit_to_share_of_peak)

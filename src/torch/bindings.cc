@@ -5,12 +5,16 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "torch/interposer.h"
+#include "torch/op_run.h"
 #include "torch/report.h"
 #include "torch/steward.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
 #include "trace/write_file.h"
 
+#if EBB_TORCH_DISTRIBUTED
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#endif
 namespace py = pybind11;
 
 namespace ebb::torch_adapter {
@@ -147,6 +151,7 @@ py::dict status() {
   DeviceStatistics numbers;
   DeviceStatus state;
   Bytes smallest = 0, live = 0, peak = 0, pinned = 0;
+  std::size_t flights = 0;
   {
     const py::gil_scoped_release release;
     const std::lock_guard lock(steward->mutex());
@@ -157,6 +162,7 @@ py::dict status() {
     live = steward->bytes_allocated();
     peak = steward->peak_allocated();
     pinned = steward->pinned_bytes();
+    flights = steward->flights();
   }
   answer["mode"] = name_of(steward->options().mode);
   answer["device"] = started_with.device;
@@ -166,6 +172,7 @@ py::dict status() {
   answer["live_bytes"] = live;
   answer["peak"] = peak;
   answer["pinned_bytes"] = pinned;
+  answer["collectives_in_flight"] = flights;
   answer["smallest_limit"] = smallest;
   answer["bytes_out"] = numbers.bytes_out;
   answer["bytes_in"] = numbers.bytes_in;
@@ -237,9 +244,50 @@ Bytes smallest_limit() {
   return steward->smallest_limit();
 }
 
-struct SurfacedScope {
-  std::optional<Surfaced> inside;
+// Of collectives whose Work only Python knows.
+class GroupScope {
+ public:
+  GroupScope() {
+    if (std::shared_ptr<Steward> steward = current_steward()) group_.emplace(std::move(steward));
+  }
+  void add(const at::Tensor& tensor) {
+    if (group_ && tensor.defined() && tensor.unsafeGetTensorImpl()->has_storage()) group_->add(tensor);
+  }
+  // `work`: what torch.distributed returned, or None if all is done.
+  void end(const py::object& work) {
+    if (!group_) return;
+    if (!work.is_none()) group_->set_works({work_of(work)});
+    const py::gil_scoped_release release;
+    group_.reset();
+  }
+
+ private:
+  static CollectiveWork work_of(const py::object& work) {
+#if EBB_TORCH_DISTRIBUTED
+    try {
+      return CollectiveWork(work.cast<c10::intrusive_ptr<c10d::Work>>());
+    } catch (const py::cast_error&) {
+      // Not of torch's own kind: nobody can say when it is over.
+    }
+#endif
+    return CollectiveWork(c10::intrusive_ptr<torch::CustomClassHolder>());
+  }
+
+  std::optional<CollectiveGroup> group_;
 };
+
+template <typename Scope>
+struct PythonScope {
+  std::optional<Scope> inside;
+};
+
+template <typename Scope>
+void add_scope(py::module& m, const char* name, const char* documentation) {
+  py::class_<PythonScope<Scope>>(m, name, documentation)
+      .def(py::init<>())
+      .def("__enter__", [](PythonScope<Scope>& scope) { scope.inside.emplace(); })
+      .def("__exit__", [](PythonScope<Scope>& scope, const py::args&) { scope.inside.reset(); });
+}
 
 // Around a fork: nothing is under way and nothing is dropped, so that the child can read all of it.
 
@@ -304,11 +352,14 @@ PYBIND11_MODULE(_native, m) {
         const py::gil_scoped_release release;
         pin.release();
       });
-  py::class_<SurfacedScope>(m, "Surfaced",
-                            "Ops called inside a __torch_dispatch__ are seen while it is open.")
+  py::class_<GroupScope>(
+      m, "CollectiveGroup",
+      "Collectives of this thread stay in memory until `end` has seen their Work and it is over.")
       .def(py::init<>())
-      .def("__enter__", [](SurfacedScope& scope) { scope.inside.emplace(); })
-      .def("__exit__", [](SurfacedScope& scope, const py::args&) { scope.inside.reset(); });
+      .def("add", &GroupScope::add, py::arg("tensor"), release_gil())
+      .def("end", &GroupScope::end, py::arg("work"));
+  add_scope<Surfaced>(m, "Surfaced", "Ops called inside a __torch_dispatch__ are seen while it is open.");
+  add_scope<IntegersStay>(m, "IntegersStay", "Integers that ops make stay where they are while it is open.");
   m.def("start", &start, py::arg("limit"), py::kw_only(), py::arg("device") = "cpu",
         py::arg("mode") = "reactive", py::arg("host_limit") = 0, py::arg("recompute") = false,
         py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false, release_gil());

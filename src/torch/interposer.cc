@@ -3,6 +3,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "torch/list_parts.h"
@@ -23,7 +24,10 @@ bool has_no_memory(c10::DispatchKeySet keys) { return keys.has_backend(c10::Back
 
 void run_one(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
              c10::DispatchKeySet below, Stack& stack, Lock& lock) {
-  const Operands operands = operands_of(steward, profile, torch::jit::last(stack, profile.arguments.size()));
+  const auto operands_now = [&] {
+    return operands_of(steward, profile, torch::jit::last(stack, profile.arguments.size()));
+  };
+  Operands operands = operands_now();
   const bool elsewhere = !operands.on_device && !operands.asks_for_device &&
                          (operands.has_tensors || !steward.platform().device().is_cpu());
   if (elsewhere) {
@@ -32,7 +36,15 @@ void run_one(Steward& steward, const OpProfile& profile, const c10::OperatorHand
     lock.lock();
     return;
   }
-  OpRun(steward, profile, op, below, stack, operands).exec();
+  for (;;) {
+    try {
+      return OpRun(steward, profile, op, below, stack, operands).exec();
+    } catch (const WantOfMemory& want) {
+      // A collective under way may keep what is wanted.
+      if (!want.may_run_again || !steward.wait_for_flight(lock)) Steward::raise(want.message);
+      operands = operands_now();
+    }
+  }
 }
 
 // The ops it calls come to us by themselves, so the lock must be free; its own tensors stay meanwhile.
@@ -43,14 +55,66 @@ void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorH
   for (BlockRecord* record : operands.records) {
     if (steward.running()) break;  // they are its operands
     record->open.release();
-    if (profile.treatment == Treatment::collective)
-      steward.pin_for_life(*record);
-    else
-      pins.emplace_back(steward.shared_from_this(), *record, PinFor::writing);
+    pins.emplace_back(steward.shared_from_this(), *record, PinFor::writing);
   }
+  steward.platform().order_current_after_compute();
   lock.unlock();
   op.redispatchBoxed(below, &stack);
   lock.lock();
+  steward.platform().order_compute_after_current();
+}
+
+// What its threads do later with the tensors, which stay where they are, does not come to us.
+void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stack, Lock& lock) {
+  struct Relock {
+    Lock& lock;
+    ~Relock() { lock.lock(); }
+  };
+  lock.unlock();
+  const Relock relock{lock};
+  const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+  op.redispatchBoxed(below, &stack);
+}
+
+// In the program's order it is an op that does nothing: all its tensors are there when it is issued. They
+// stay until it is over.
+void run_collective(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
+                    c10::DispatchKeySet below, Stack& stack, Lock& lock) {
+  const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack, profile.arguments.size());
+  const Operands operands = operands_of(steward, profile, arguments);
+  if (operands.records.empty() || steward.running()) return issue(op, below, stack, lock);
+  const Bytes inside = 0;
+  for (;;) {
+    try {
+      for (BlockRecord* record : operands.records) record->open.release();
+      steward.exec({.name = profile.name}, {operands.reads.data(), operands.reads.size()},
+                   {operands.writes.data(), operands.writes.size()}, operands.bytes, inside,
+                   [](ExecContext&) {});
+      break;
+    } catch (const WantOfMemory& want) {
+      if (!steward.wait_for_flight(lock)) Steward::raise(want.message);
+    }
+  }
+  steward.platform().order_current_after_compute();
+  HeldBlocks pins;
+  for (BlockRecord* record : operands.records) {
+    const bool writes =
+        std::find(operands.writes.begin(), operands.writes.end(), record->handle) != operands.writes.end();
+    pins.push_back(steward.hold(*record, writes ? PinFor::writing : PinFor::reading));
+  }
+  try {
+    issue(op, below, stack, lock);
+  } catch (...) {
+    steward.let_go(pins);
+    throw;
+  }
+  steward.platform().order_compute_after_current();
+  std::vector<CollectiveWork> works = CollectiveWork::among(torch::jit::last(stack, profile.results));
+  if (CollectiveGroup* group = CollectiveGroup::open())
+    group->add(std::move(pins));
+  else
+    steward.take_off(std::move(works), std::move(pins));
+  if (steward.options().stress) steward.device().evict_all();
 }
 
 void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
@@ -62,6 +126,8 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
   if (profile.treatment == Treatment::pass && !to_python) return op.redispatchBoxed(below, stack);
   Lock lock(steward->mutex());
   steward->drain();
+  if (profile.treatment == Treatment::collective && !to_python)
+    return run_collective(*steward, profile, op, below, *stack, lock);
   if (profile.treatment != Treatment::op || to_python)
     return run_opaque(*steward, profile, op, below, *stack, lock);
   if (profile.elementwise_lists) {

@@ -98,11 +98,16 @@ bool starts_with_any(std::string_view name, std::span<const std::string_view> pr
 }
 
 Treatment treatment_of(const c10::OperatorHandle& op, std::string_view space, std::string_view name) {
-  if (space == "c10d" || space == "_c10d_functional" || space == "c10d_functional")
-    return Treatment::collective;
+  if (space == "c10d") return Treatment::collective;
   if (space != "aten") return Treatment::opaque;
   const bool passes = is_one_of(name, kMetadataOps) || is_composite(op) || returns_views_only(op.schema());
   return passes ? Treatment::pass : Treatment::op;
+}
+
+// Schemas of torch.distributed say nothing: the first argument is what is received, others are sent.
+void set_collective_uses(OpProfile& profile, const c10::FunctionSchema& schema, std::string_view name) {
+  for (std::size_t i = 0; i < schema.arguments().size(); ++i)
+    profile.arguments.push_back({.writes = i == 0 && name != "send"});
 }
 
 void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, std::string_view name) {
@@ -136,7 +141,10 @@ std::unique_ptr<OpProfile> make_profile(const c10::OperatorHandle& op) {
   auto profile = std::make_unique<OpProfile>();
   profile->name = schema.overload_name().empty() ? full : full + "." + schema.overload_name();
   profile->treatment = treatment_of(op, space, name);
-  set_argument_uses(*profile, schema, name);
+  if (profile->treatment == Treatment::collective)
+    set_collective_uses(*profile, schema, name);
+  else
+    set_argument_uses(*profile, schema, name);
   profile->results = schema.returns().size();
   profile->random = op.hasTag(at::Tag::nondeterministic_seeded);
   profile->elementwise_lists = starts_with_any(name, kListFamilies);

@@ -17,7 +17,7 @@ struct ArgumentUse {
 enum class Treatment : char {
   pass,        // touches no memory itself: views, metadata, and what only calls other ops
   opaque,      // not torch's own: its tensors stay where they are while it runs, ops it calls are seen
-  collective,  // returns before it is done: its tensors stay where they are for good
+  collective,  // returns before it is done: its tensors stay where they are until it is
   op           // runs as one op of the device
 };
 

@@ -30,6 +30,13 @@ std::span<const Handle> span_of(const c10::SmallVectorImpl<Handle>& handles) {
 
 }  // namespace
 
+namespace {
+thread_local int integers_stay = 0;  // scopes that are open
+}
+
+IntegersStay::IntegersStay() { ++integers_stay; }
+IntegersStay::~IntegersStay() { --integers_stay; }
+
 Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
   Operands operands;
   const c10::Device device = steward.platform().device();
@@ -76,6 +83,16 @@ OpRun::OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHand
       replayable_(profile.replayable && !steward.running()) {}
 
 void OpRun::exec() {
+  try {
+    exec_once();
+  } catch (WantOfMemory& want) {
+    want.may_run_again = attempts_ == 0 || (operands_.writes.empty() && operands_.side_effects.empty());
+    if (attempts_ > 0) prepare_attempt();
+    throw;
+  }
+}
+
+void OpRun::exec_once() {
   const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack_, profile_.arguments.size());
   for (BlockRecord* record : operands_.records) {
     record->open.release();
@@ -175,6 +192,16 @@ void OpRun::veto_replay() {
   steward_.device().exec({.name = profile_.name, .replayable = false}, {}, {}, [](ExecContext&) {});
 }
 
+void OpRun::keep_integers() {
+  for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
+    for_each_tensor(result, [&](const at::Tensor& tensor) {
+      if (!at::isIntegralType(tensor.scalar_type(), false) || !tensor.unsafeGetTensorImpl()->has_storage())
+        return;
+      BlockRecord* record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+      if (record) steward_.pin_for_life(*record);
+    });
+}
+
 void OpRun::settle() {
   if (steward_.running()) return;
   for (BlockRecord* record : hidden_) steward_.pin_for_life(*record);
@@ -182,6 +209,7 @@ void OpRun::settle() {
     for (BlockRecord* record : operands_.records) steward_.pin_for_life(*record);
   if (profile_.uninitialised)
     for (BlockRecord* record : born_) steward_.open(*record, PinFor::writing);
+  if (integers_stay > 0) keep_integers();
   if (steward_.options().stress) steward_.device().evict_all();
 }
 

@@ -26,20 +26,32 @@ struct Operands {
 
 Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments);
 
+// While it lives, integers that ops of the current thread make stay where they are: code of torch's own keeps
+// an address into them across ops. REQUIRES: destroyed in the thread that made it.
+class IntegersStay {
+ public:
+  IntegersStay();
+  ~IntegersStay();
+  IntegersStay(const IntegersStay&) = delete;
+  IntegersStay& operator=(const IntegersStay&) = delete;
+};
+
 class OpRun {
  public:
   // REQUIRES: the steward's lock is held; the arguments are on top of the stack; all outlives this.
   OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op, c10::DispatchKeySet below,
         torch::jit::Stack& stack, const Operands& operands);
 
-  // Leaves the results on the stack.
+  // Leaves the results on the stack; where it throws WantOfMemory, the arguments.
   void exec();
 
  private:
+  void exec_once();
   void run(ExecContext& context);
   void prepare_attempt();
   void take_results(RunningOp& running);
   void veto_replay();
+  void keep_integers();
   void settle();
 
   Steward& steward_;

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <chrono>
+#include <thread>
 
 #include "runtime/arena.h"
+#include "torch/interposer.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
 
@@ -17,6 +20,10 @@ namespace {
 // Ops for which a small block stays after its last use: code between ops reads such results directly (sizes,
 // bounds of indices).
 constexpr std::int64_t kSmallRest = 16;
+
+constexpr std::int64_t kAskAll = 16;               // looks between two at all collectives
+constexpr std::chrono::seconds kPatience{30};      // with a collective that keeps memory an op wants …
+constexpr std::chrono::microseconds kGlance{200};  // … looked at this often
 
 using Lock = std::unique_lock<std::recursive_mutex>;
 using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
@@ -61,11 +68,6 @@ WeakStorage no_storage() { return WeakStorage(c10::intrusive_ptr<c10::StorageImp
 
 Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
 
-[[noreturn]] void raise(const std::string& message) {
-  if (raise_out_of_memory) raise_out_of_memory(message);
-  throw OutOfMemory(message);
-}
-
 }  // namespace
 
 Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
@@ -95,6 +97,11 @@ Steward::~Steward() = default;
 Steward* Steward::active() { return active_steward.load(std::memory_order_acquire); }
 
 void Steward::set_raise(Raise raise) { raise_out_of_memory = raise; }
+
+void Steward::raise(const std::string& message) {
+  if (raise_out_of_memory) raise_out_of_memory(message);
+  throw OutOfMemory(message);
+}
 
 void Steward::activate(Steward* before) {
   const Lock lock(mutex_);
@@ -135,6 +142,8 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
     lock.lock();
   }
   if (active() != this) return std::nullopt;
+  // A thread of a communication library: its buffers come and go whenever, and nobody sees them.
+  if (!running_ && !is_listening()) return std::nullopt;
   if (running_) {
     running_->malloced += Arena::rounded(signed_bytes(bytes));
     const Handle block = running_->context->malloc(signed_bytes(bytes));
@@ -143,14 +152,17 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
     return pointer_by_address(*record, running_->context->data(block));
   }
   drain();
-  try {
-    const Handle block = device_->malloc(signed_bytes(bytes));
-    Pin pin = device_->pin(block, PinFor::writing);
-    BlockRecord* record = make_record(block, bytes);
-    record->open = std::move(pin);
-    return pointer_by_address(*record, record->open.data());
-  } catch (const OutOfMemory& error) {
-    raise(error.what() + advice(Arena::rounded(signed_bytes(bytes))));
+  for (;;) {
+    try {
+      const Handle block = device_->malloc(signed_bytes(bytes));
+      Pin pin = device_->pin(block, PinFor::writing);
+      BlockRecord* record = make_record(block, bytes);
+      record->open = std::move(pin);
+      return pointer_by_address(*record, record->open.data());
+    } catch (const OutOfMemory& error) {
+      if (wait_for_flight(lock)) continue;
+      raise(error.what() + advice(Arena::rounded(signed_bytes(bytes))));
+    }
   }
 }
 
@@ -177,6 +189,7 @@ void Steward::released(BlockRecord* record) {
 
 void Steward::drain() {
   if (running_) return;
+  if (!flights_.empty()) land_flights();
   std::vector<BlockRecord*> released;
   {
     const std::lock_guard queue(released_mutex_);
@@ -296,7 +309,7 @@ void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<
   try {
     device_->exec(info, reads, writes, function);
   } catch (const OutOfMemory& error) {
-    raise(error.what() + advice(operand_bytes + inside));
+    throw WantOfMemory{error.what() + advice(operand_bytes + inside)};
   }
   const Bytes needed = operand_bytes + inside;
   largest_op_ = std::max(largest_op_, needed);
@@ -314,6 +327,81 @@ std::string Steward::advice(Bytes needed) const {
                      smallest, pinned_bytes_);
 }
 
+// Collectives.
+
+HeldBlocks::value_type Steward::hold(BlockRecord& record, PinFor purpose) {
+  Pin pin = device_->pin(record.handle, purpose);
+  ++record.user_pins;
+  return {record.handle, std::move(pin)};
+}
+
+void Steward::let_go(HeldBlocks& pins) {
+  for (auto& [block, pin] : pins) {
+    if (const auto it = records_.find(block); it != records_.end()) --it->second->user_pins;
+    pin.release();
+  }
+  pins.clear();
+}
+
+void Steward::take_off(std::vector<CollectiveWork> works, HeldBlocks pins) {
+  if (works.empty()) return let_go(pins);
+  flights_.push_back({std::move(works), std::move(pins)});
+}
+
+bool Steward::land_flights() {
+  const bool on_cpu = platform_->device().is_cpu();
+  const auto is_over = [&](const CollectiveWork& work) { return work.is_over(on_cpu); };
+  // They end in the order they began, almost always: the others are asked now and then.
+  const bool ask_all = ++glances_ % kAskAll == 0;
+  bool any = false;
+  for (auto flight = flights_.begin(); flight != flights_.end();) {
+    if (!std::all_of(flight->works.begin(), flight->works.end(), is_over)) {
+      if (!ask_all) break;
+      ++flight;
+      continue;
+    }
+    for (const CollectiveWork& work : flight->works) work.synchronize();
+    platform_->order_compute_after_current();
+    let_go(flight->pins);
+    flight = flights_.erase(flight);
+    any = true;
+  }
+  return any;
+}
+
+bool Steward::wait_for_flight(Lock& lock) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!flights_.empty() && !running_) {
+    if (land_flights()) return true;
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    lock.unlock();
+    std::this_thread::sleep_for(kGlance);
+    lock.lock();
+  }
+  return false;
+}
+
+thread_local CollectiveGroup* open_group = nullptr;
+
+CollectiveGroup::CollectiveGroup(std::shared_ptr<Steward> steward)
+    : steward_(std::move(steward)), outer_(std::exchange(open_group, this)) {}
+
+CollectiveGroup::~CollectiveGroup() {
+  open_group = outer_;
+  const Lock lock(steward_->mutex());
+  steward_->take_off(std::move(works_), std::move(pins_));
+}
+
+CollectiveGroup* CollectiveGroup::open() { return open_group; }
+
+void CollectiveGroup::add(HeldBlocks pins) { std::move(pins.begin(), pins.end(), std::back_inserter(pins_)); }
+
+void CollectiveGroup::add(const at::Tensor& tensor) {
+  const Lock lock(steward_->mutex());
+  BlockRecord* record = steward_->record_of(tensor.storage());
+  if (record) pins_.push_back(steward_->hold(*record, PinFor::writing));
+}
+
 // Ends.
 
 bool Steward::stays(const BlockRecord& record) const {
@@ -323,6 +411,7 @@ bool Steward::stays(const BlockRecord& record) const {
 void Steward::move_here(Steward& from) {
   const Lock lock(from.mutex_);
   from.drain();
+  from.land_flights();
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : from.records_)
     if (!from.stays(*record)) records.push_back(record);

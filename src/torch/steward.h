@@ -10,6 +10,7 @@
 #include <c10/core/Storage.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "runtime/device.h"
+#include "torch/collective_work.h"
 #include "torch/platform.h"
 
 namespace ebb::torch_adapter {
@@ -56,6 +58,20 @@ struct RunningOp {
   bool replay = false;
   std::vector<BlockRecord*> births = {};  // that live, in malloc order
   Bytes malloced = 0;                     // all it asked for, freed meanwhile or not
+};
+
+// The op cannot run beside what stays; `message` is for the program.
+struct WantOfMemory {
+  std::string message;
+  bool may_run_again = true;  // nothing of it was written
+};
+
+using HeldBlocks = std::vector<std::pair<Handle, Pin>>;
+
+// A collective that was issued and is not over: its blocks stay where they are.
+struct Flight {
+  std::vector<CollectiveWork> works;
+  HeldBlocks pins;
 };
 
 // Keeps a tensor's memory where it is while it lives.
@@ -103,15 +119,24 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // Resident, and pinned until the next op on it.
   void open(BlockRecord& record, PinFor purpose);
 
+  // Pins for a collective, which `take_off` keeps until all its works are over; `drain` looks.
+  HeldBlocks::value_type hold(BlockRecord& record, PinFor purpose);
+  void take_off(std::vector<CollectiveWork> works, HeldBlocks pins);
+  void let_go(HeldBlocks& pins);
+  // Waits, without the lock, until a collective is over, which gives memory free. false: none was within
+  // half a minute, or there is none. REQUIRES: the lock is held once.
+  bool wait_for_flight(std::unique_lock<std::recursive_mutex>& lock);
+  std::size_t flights() const { return flights_.size(); }
+
   // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: what it malloc'd, which its
-  // function has set when this asks. Throws what `raise` makes of a want of memory.
+  // function has set when this asks. Throws WantOfMemory.
   void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
             Bytes operand_bytes, const Bytes& inside, const ExecFunction& function);
   RunningOp* running() const { return running_; }
   // Makes an op the running one; returns the one before.
   RunningOp* set_running(RunningOp* op) { return std::exchange(running_, op); }
   std::int64_t next_op() { return ++ops_; }
-  // Frees that came while the lock was taken.
+  // Frees that came while the lock was taken, and collectives that are over.
   void drain();
 
   // A limit under which all ops so far can run: what the largest took, as if it had reused nothing of its
@@ -122,6 +147,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // Throws the exception that Python sees as ebb's OutOfMemory.
   using Raise = void (*)(const std::string& message);
   static void set_raise(Raise raise);
+  [[noreturn]] static void raise(const std::string& message);
 
   std::optional<c10::DataPtr> allocate(std::size_t bytes) override;
   Bytes bytes_allocated() const override { return live_bytes_; }
@@ -142,6 +168,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   BlockRecord* known_record(const c10::DataPtr& memory) const;
   BlockRecord* adopt(c10::StorageImpl& storage);
   void move_here(Steward& from);
+  bool land_flights();
   bool stays(const BlockRecord& record) const;
   std::string advice(Bytes needed) const;
 
@@ -159,10 +186,35 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes peak_bytes_ = 0;
   Bytes pinned_bytes_ = 0;  // for life
   Bytes largest_op_ = 0;
-  Bytes smallest_ = 0;  // limit for the ops so far, with what had to stay beside each
+  Bytes smallest_ = 0;         // limit for the ops so far, with what had to stay beside each
+  std::list<Flight> flights_;  // in the order they were issued
+  std::int64_t glances_ = 0;   // at them
 
   std::mutex released_mutex_;
   std::vector<BlockRecord*> released_;  // while the lock was taken by others
+};
+
+// Collectives of the current thread that are issued as one, with one Work for all of them, or of which only
+// Python knows the Work.
+class CollectiveGroup {
+ public:
+  explicit CollectiveGroup(std::shared_ptr<Steward> steward);
+  ~CollectiveGroup();
+  CollectiveGroup(const CollectiveGroup&) = delete;
+  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+
+  // The one that is open, or null.
+  static CollectiveGroup* open();
+  // REQUIRES: the steward's lock is held.
+  void add(HeldBlocks pins);
+  void add(const at::Tensor& tensor);
+  void set_works(std::vector<CollectiveWork> works) { works_ = std::move(works); }
+
+ private:
+  std::shared_ptr<Steward> steward_;
+  CollectiveGroup* outer_;
+  HeldBlocks pins_;
+  std::vector<CollectiveWork> works_;
 };
 
 // Makes an op the running one while it lives.

@@ -23,6 +23,9 @@
 #define EBB_ALLOCATE_CONST const
 #endif
 
+// Where torch was built without torch.distributed, its headers are not there.
+#define EBB_TORCH_DISTRIBUTED __has_include(<torch/csrc/distributed/c10d/ProcessGroup.hpp>)
+
 namespace ebb::torch_adapter {
 
 // Below autograd, above the backends; nothing else is registered there.

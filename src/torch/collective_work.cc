@@ -1,0 +1,44 @@
+#include "torch/collective_work.h"
+
+#include "torch/torch_version.h"
+
+#if EBB_TORCH_DISTRIBUTED
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#endif
+
+namespace ebb::torch_adapter {
+
+#if EBB_TORCH_DISTRIBUTED
+
+std::vector<CollectiveWork> CollectiveWork::among(c10::ArrayRef<c10::IValue> results) {
+  std::vector<CollectiveWork> works;
+  for (const c10::IValue& result : results) {
+    if (!result.isCustomClass()) continue;
+    if (c10::intrusive_ptr<c10d::Work> work = result.toCustomClass<c10d::Work>())
+      works.push_back(CollectiveWork(std::move(work)));
+  }
+  return works;
+}
+
+bool CollectiveWork::is_over(bool on_cpu) const {
+  if (!work_) return false;
+  return static_cast<c10d::Work&>(*work_).isCompleted() || (on_cpu && work_.use_count() == 1);
+}
+
+void CollectiveWork::synchronize() const {
+  try {
+    static_cast<c10d::Work&>(*work_).synchronize();
+  } catch (const std::exception&) {
+    // It failed, which the program hears from its own wait.
+  }
+}
+
+#else
+
+std::vector<CollectiveWork> CollectiveWork::among(c10::ArrayRef<c10::IValue>) { return {}; }
+bool CollectiveWork::is_over(bool) const { return true; }
+void CollectiveWork::synchronize() const {}
+
+#endif
+
+}  // namespace ebb::torch_adapter
