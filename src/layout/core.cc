@@ -8,12 +8,16 @@
 #include "layout/components.h"
 #include "layout/greedy.h"
 #include "layout/ground.h"
+#include "layout/reorder.h"
 
 namespace ebb::layout {
 namespace {
 
-constexpr std::array kShares{0.95, 0.9, 0.98, 0.85, 0.8, 0.7};
-constexpr std::int64_t kStepsPerPart = 20'000;
+constexpr std::array kShares{0.95, 0.9, 0.98, 0.995, 0.85, 0.999, 0.99, 0.8, 0.7};
+constexpr int kRounds = 3;  // over the shares, each with twice the steps
+constexpr int kSeeds = 2;   // of a round, for cores that are packed
+constexpr std::int64_t kStepsPerPiece = 20'000;
+constexpr int kReorderings = 40;  // of what lies around a core
 
 // The items alive in sections of at least `threshold` load, longest-lived first, on sections of their own.
 Instance core_of(const Instance& part, Units threshold) {
@@ -43,58 +47,124 @@ Instance core_of(const Instance& part, Units threshold) {
   return instance;
 }
 
-// Offsets per item of the whole part, -1 for those outside the core; empty if the core was not packed.
-std::vector<Units> pack_core(const Instance& core, std::size_t items, Units ceiling, std::uint64_t seed,
-                             SearchBudget& budget) {
+// Offsets per item of the whole part, -1 for those outside the core; none unless the core fits.
+SearchResult pack_core(const Instance& core, std::size_t items, Units ceiling, std::uint64_t seed,
+                       std::int64_t steps, SearchBudget& budget) {
   std::vector<Units> offsets(items, -1);
   const Components components = take_apart(core);
   for (const Settled& settled : components.settled) offsets[settled.source] = settled.offset;
   for (const Instance& piece : components.parts) {
-    const SearchResult result = budget.lend(
-        kStepsPerPart, [&](SearchBudget& share) { return search_valleys(piece, ceiling, seed, share); });
-    if (result.end != SearchEnd::kFits) return {};
+    const SearchResult result =
+        budget.lend(steps, [&](SearchBudget& share) { return search_valleys(piece, ceiling, seed, share); });
+    if (result.end != SearchEnd::kFits) return {.end = result.end};
     for (std::size_t i = 0; i < piece.items.size(); ++i) offsets[piece.items[i].source] = result.offsets[i];
   }
-  return offsets;
+  return {.end = SearchEnd::kFits, .offsets = std::move(offsets)};
 }
 
-std::vector<int> largest_first(const Instance& part) {
+using Measure = double (*)(const Item&);
+
+double size_of(const Item& item) { return static_cast<double>(item.size); }
+double area_of(const Item& item) { return static_cast<double>(item.size) * item.count; }
+
+constexpr std::array<Measure, 2> kMeasures{size_of, area_of};
+
+std::vector<int> largest_first(const Instance& part, Measure measure) {
   std::vector<int> order(part.items.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return part.items[a].size > part.items[b].size; });
+                   [&](int a, int b) { return measure(part.items[a]) > measure(part.items[b]); });
   return order;
 }
+
+// Packs one part around one core after the other and keeps the lowest layout.
+class CorePacker {
+ public:
+  CorePacker(const Instance& part, Units goal, PartLayout start, SearchBudget& budget)
+      : part_(part), goal_(goal), best_(std::move(start)), budget_(budget) {
+    const std::vector<Units> load = load_of(part);
+    peak_ = static_cast<double>(*std::max_element(load.begin(), load.end()));
+    for (const Measure measure : kMeasures) orders_.push_back(largest_first(part, measure));
+  }
+
+  // False if the core was not packed.
+  bool pack_around(double share, std::uint64_t seed, std::int64_t steps, int reorderings) {
+    const Instance core = core_of(part_, static_cast<Units>(share * peak_));
+    if (core.items.size() > kLargestCore) return false;
+    SearchResult packed = pack_core(core, part_.items.size(), goal_, seed, steps, budget_);
+    if (packed.end == SearchEnd::kDoesNotFit) best_.lower_bound = std::max(best_.lower_bound, goal_ + 1);
+    if (packed.end != SearchEnd::kFits) return false;
+    std::vector<Units>& fixed = packed.offsets;
+    if (std::find(seen_.begin(), seen_.end(), fixed) != seen_.end()) return true;
+    place_around(fixed);
+    if (!is_done() && reorderings > 0) reorder_around(fixed, reorderings);
+    seen_.push_back(std::move(fixed));
+    return true;
+  }
+
+  bool is_done() const { return best_.height <= goal_ || best_.lower_bound > goal_ || budget_.is_spent(); }
+  PartLayout take() { return std::move(best_); }
+
+ private:
+  void place_around(const std::vector<Units>& fixed) {
+    for (const std::vector<int>& order : orders_) {
+      for (const Fit fit : kFits) {
+        Placement placement = place_in_order(part_, fixed, order, fit, below(best_.height - 1));
+        budget_.steps -= placement.steps;
+        if (!placement.homeless) keep(std::move(placement.offsets));
+        if (is_done()) return;
+      }
+    }
+  }
+
+  void reorder_around(const std::vector<Units>& fixed, int reorderings) {
+    for (const std::vector<int>& order : orders_) {
+      auto offsets = pack_by_reordering(part_, fixed, order, Fit::kFirst, below(goal_), reorderings, budget_);
+      if (offsets) keep(std::move(*offsets));
+      if (is_done()) return;
+    }
+  }
+
+  std::vector<AddressSpan> below(Units ceiling) const {
+    return {{.begin = part_.base.front(), .end = ceiling}};
+  }
+
+  void keep(std::vector<Units> offsets) {
+    best_.height = height_of(part_, offsets);
+    best_.offsets = std::move(offsets);
+  }
+
+  const Instance& part_;
+  const Units goal_;
+  PartLayout best_;
+  SearchBudget& budget_;
+  double peak_ = 0;
+  std::vector<std::vector<int>> orders_;
+  std::vector<std::vector<Units>> seen_;  // cores that were packed around; another share can give the same
+};
 
 }  // namespace
 
 PartLayout pack_around_core(double share, Units goal, const Instance& part, PartLayout start,
                             std::uint64_t seed, SearchBudget& budget) {
-  const std::vector<Units> load = load_of(part);
-  const auto peak = static_cast<double>(*std::max_element(load.begin(), load.end()));
-  const Instance core = core_of(part, static_cast<Units>(share * peak));
-  if (core.items.size() > kLargestCore) return start;
-  const std::vector<Units> fixed = pack_core(core, part.items.size(), goal, seed, budget);
-  if (fixed.empty()) return start;
-  for (const Fit fit : kFits) {
-    const std::vector<AddressSpan> below{{.begin = part.base.front(), .end = start.height - 1}};
-    Placement placement = place_in_order(part, fixed, largest_first(part), fit, below);
-    budget.steps -= placement.steps;
-    if (placement.homeless) continue;
-    start.height = height_of(part, placement.offsets);
-    start.offsets = std::move(placement.offsets);
-    if (start.height <= goal) break;
-  }
-  return start;
+  CorePacker packer(part, goal, std::move(start), budget);
+  packer.pack_around(share, seed, kStepsPerPiece, 0);
+  return packer.take();
 }
 
 PartLayout pack_around_cores(Units goal, const Instance& part, PartLayout start, std::uint64_t seed,
                              SearchBudget& budget) {
-  for (const double share : kShares) {
-    if (start.height <= goal || budget.is_spent()) break;
-    start = pack_around_core(share, goal, part, std::move(start), seed, budget);
+  CorePacker packer(part, goal, std::move(start), budget);
+  for (int round = 0; round < kRounds; ++round) {
+    double too_hard = 0;  // cores of smaller shares contain that one
+    for (const double share : kShares) {
+      for (int k = 0; k < kSeeds && share > too_hard && !packer.is_done(); ++k) {
+        const auto next_seed = seed + static_cast<std::uint64_t>(round * kSeeds + k);
+        if (!packer.pack_around(share, next_seed, kStepsPerPiece << round, kReorderings)) too_hard = share;
+      }
+    }
   }
-  return start;
+  return packer.take();
 }
 
 }  // namespace ebb::layout

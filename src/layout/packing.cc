@@ -20,7 +20,9 @@ namespace {
 
 constexpr Units kUnlimited = std::numeric_limits<Units>::max() / 2;
 constexpr std::int64_t kQuickSteps = 20'000;
-constexpr std::size_t kSmallestCore = 500;  // items; fewer are searched as they are
+constexpr std::size_t kSmallestCore = 100;  // items; fewer are searched as they are
+constexpr std::size_t kSmallPart = 500;     // items; in smaller parts cores get an 8th of the steps
+constexpr std::int64_t kShareOfCores = 8;
 constexpr double kQuickShare = 0.95;
 constexpr int kReorderings = 300;
 
@@ -123,7 +125,7 @@ bool Packer::pack_quickly(const Components& components, std::vector<PartLayout>&
 
 PartLayout Packer::pack_quickly(const Instance& part) {
   PartLayout layout{.height = goal_ + 1};
-  if (part.items.size() >= kSmallestCore && has_level_base(part)) {
+  if (part.items.size() >= kSmallPart && has_level_base(part)) {
     layout = pack_around_core(kQuickShare, goal_, part, std::move(layout), options_.seed, budget_);
     if (!layout.offsets.empty()) return layout;
   }
@@ -139,7 +141,12 @@ PartLayout Packer::pack_quickly(const Instance& part) {
 PartLayout Packer::pack_thoroughly(const Instance& part, Units goal, Units lower_bound) {
   PartLayout layout{.height = height_, .lower_bound = lower_bound};
   if (part.items.size() >= kSmallestCore && has_level_base(part)) {
-    layout = pack_around_cores(goal, part, std::move(layout), options_.seed, budget_);
+    const std::int64_t steps = part.items.size() >= kSmallPart ? budget_.steps
+                               : options_.capacity             ? kQuickSteps / kShareOfCores
+                                                               : options_.budget / kShareOfCores;
+    layout = budget_.lend(steps, [&](SearchBudget& share) {
+      return pack_around_cores(goal, part, std::move(layout), options_.seed, share);
+    });
   }
   if (part.items.size() > kLargestSearch || layout.height <= goal) return layout;
   if (!options_.capacity) return lower_to(goal, part, std::move(layout), options_.seed + 1, budget_);

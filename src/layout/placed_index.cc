@@ -43,12 +43,6 @@ std::span<const PlacedItem> PlacedIndex::near(const Item& item) const {
   return all_;
 }
 
-bool PlacedIndex::meets(const Item& item, const PlacedItem& placed) const {
-  const int ahead = placed.first - item.first;
-  if (ahead >= 0) return ahead < item.count || placed.count > sections_ - ahead;
-  return -ahead < placed.count || item.count > sections_ + ahead;
-}
-
 void PlacedIndex::insert_sorted(List& list, const PlacedItem& placed) {
   const auto above =
       std::upper_bound(list.begin(), list.end(), placed.offset,

@@ -27,7 +27,11 @@ class PlacedIndex {
   void insert(const Item& item, Units offset);
   // Placed items by offset; contains all that share a section with `item`, and others: ask meets().
   std::span<const PlacedItem> near(const Item& item) const;
-  bool meets(const Item& item, const PlacedItem& placed) const;
+  bool meets(const Item& item, const PlacedItem& placed) const {
+    const int ahead = placed.first - item.first;
+    if (ahead >= 0) return ahead < item.count || placed.count > sections_ - ahead;
+    return -ahead < placed.count || item.count > sections_ + ahead;
+  }
 
  private:
   using List = std::vector<PlacedItem>;

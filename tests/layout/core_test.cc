@@ -36,6 +36,39 @@ TEST(Core, PacksAHillToItsLoad) {
   expect_valid(problem, layout);
 }
 
+// Large buffers lie all over the hill, so that no one core does for every instance.
+TEST(Core, TriesCoresUntilOneDoes) {
+  std::mt19937_64 random(32);
+  std::uniform_int_distribution<Bytes> any(1, 24);
+  for (int n = 0; n < 20; ++n) {
+    Problem problem = hill(60);
+    for (Buffer& buffer : problem.buffers) buffer.size = any(random);
+    for (int k = 0; k < 80; ++k) {
+      const Time begin = 37 * k % 220;
+      problem.buffers.push_back(
+          {.id = 1000 + k, .begin = begin, .end = begin + 20, .size = 16 * any(random)});
+    }
+    const Units load = peak_load(problem, 1);
+    SearchBudget budget{.steps = 300'000};
+    const PartLayout layout =
+        pack_around_cores(load, cut_into_sections(problem, 1, 1), {.height = 100'000}, 1, budget);
+    EXPECT_EQ(layout.height, load) << "instance " << n;
+    expect_valid(problem, layout);
+  }
+}
+
+// Three buffers of 2 in a ring of three, each meeting the two others only in part: load 4, but 6 are needed.
+TEST(Core, ACoreThatDoesNotFitIsAProof) {
+  const Problem ring{.buffers = {{.id = 0, .begin = 0, .end = 2, .size = 2},
+                                 {.id = 1, .begin = 1, .end = 3, .size = 2},
+                                 {.id = 2, .begin = 2, .end = 4, .size = 2}},
+                     .period = 3};
+  SearchBudget budget{.steps = 1'000};
+  const PartLayout layout = pack_around_cores(4, cut_into_sections(ring, 1, 1), {.height = 100}, 1, budget);
+  EXPECT_EQ(layout.lower_bound, 5);
+  EXPECT_GT(budget.steps, 500);
+}
+
 TEST(Core, LayoutsAreValidForAnyShare) {
   std::mt19937_64 random(31);
   for (int n = 0; n < soak(100); ++n) {

@@ -7,7 +7,9 @@
 #include "layout/heuristics.h"
 #include "layout/online.h"
 #include "layout/packing.h"
+#include "layout/residencies.h"
 #include "layout/validate.h"
+#include "trace/load.h"
 
 namespace ebb::layout {
 namespace {
@@ -57,6 +59,18 @@ TEST_F(SharedInputs, TrainingStepsArePackedToTheirLoad) {
     EXPECT_LE(layout.footprint, cnmem_footprint(problem));
     EXPECT_LE(layout.footprint,
               caching_allocator_footprint(problem, CachingAllocator::Segments::kExpandable));
+  }
+}
+
+TEST_F(SharedInputs, RecordedStepsArePackedToTheirLoad) {
+  const std::filesystem::path traces = kData.parent_path() / "traces";
+  for (const std::string name :
+       {"mobilenet_v2", "papers/off-resnet50-224-b32", "papers/sp-vgg11-cifar-b100"}) {
+    SCOPED_TRACE(name);
+    const Problem problem = arena_problem(load_program((traces / (name + ".json.gz")).string())).problem;
+    const Layout layout = valid_pack(problem, {.budget = 500'000});
+    EXPECT_EQ(layout.footprint, layout.load);
+    EXPECT_TRUE(layout.proved);
   }
 }
 
