@@ -121,6 +121,6 @@ int main(int argc, char** argv) {
   if (quick) return 0;
   show_minimise("ABCEFGHIK", 2'000'000, 1);
   show_minimise("D", 2'000'000, 5);
-  show_minimise("J", 4'000'000, 3);
+  show_minimise("J", 2'000'000, 3);
   return 0;
 }
