@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "plan/recipes.h"
+
 namespace ebb {
 
 std::optional<Infeasible> check_recomputes(const Program& program, const Gaps& gaps,
-                                           const std::vector<Recipe>& recipes, const Plan& plan) {
+                                           const std::function<bool(GapId)>& remakable, const Plan& plan) {
   const OpIndex n = program.op_count();
   for (GapId g = 0; g < gaps.count(); ++g) {
     const Decision& decision = plan[g];
@@ -37,7 +39,7 @@ std::optional<Infeasible> check_recomputes(const Program& program, const Gaps& g
         covered = covered || (stay.begin == gap.from + 1 && stay.end >= gap.to);
         before = stay.end + 1;
       }
-    if (trailing && !covered && !recipes[static_cast<std::size_t>(g)].remakable)
+    if (trailing && !covered && !remakable(g))
       return Infeasible{
           Obstacle::not_remakable, gap.to - 1, gap.block, 0, 0, "its inputs are gone before it is freed"};
   }

@@ -41,7 +41,6 @@ class Lowerer::Work {
       : program_(program),
         gaps_(gaps),
         n_(program.op_count()),
-        recipes_(find_recipes(program, gaps)),
         host_(program, gaps),
         returns_(program, gaps),
         builder_(program),
@@ -60,7 +59,8 @@ class Lowerer::Work {
     limit_ = limit;
     out_ = &result;
     result.plan = plan;
-    if (auto failure = check_recomputes(program_, gaps_, recipes_, plan)) return failure;
+    const auto remakable = [this](GapId g) { return is_remakable(g); };
+    if (auto failure = check_recomputes(program_, gaps_, remakable, plan)) return failure;
     collect_swaps();
     if (auto failure = check_swaps(program_, gaps_, host_, plan, result.swaps)) return failure;
     collect_events();
@@ -84,6 +84,7 @@ class Lowerer::Work {
   }
 
  private:
+  bool is_remakable(GapId g);
   void collect_swaps();
   void collect_events();
   std::optional<Infeasible> walk();
@@ -116,7 +117,7 @@ class Lowerer::Work {
   const Program& program_;
   const Gaps& gaps_;
   const OpIndex n_;
-  std::vector<Recipe> recipes_;
+  std::vector<Recipe> recipes_;  // found when first asked for: a plan without recomputation needs none
   HostCopies host_;
   ReturnPlacer returns_;
   ReplayBuilder builder_;
@@ -138,6 +139,11 @@ class Lowerer::Work {
   Bytes limit_ = 0;
   LoweredPlan* out_ = nullptr;
 };
+
+bool Lowerer::Work::is_remakable(GapId g) {
+  if (recipes_.empty()) recipes_ = find_recipes(program_, gaps_);
+  return recipes_[static_cast<std::size_t>(g)].remakable;
+}
 
 void Lowerer::Work::collect_swaps() {
   out_->swaps.clear();

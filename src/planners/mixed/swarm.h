@@ -1,4 +1,4 @@
-// The particle swarm of [HOME] Alg. 1 and 3 over policies. See docs/notes/home.md.
+// The particle swarm of [HOME] Alg. 1 and 3 over policies. See docs/notes/mixed-planners.md.
 #pragma once
 
 #include <functional>
