@@ -10,33 +10,71 @@ namespace {
 
 constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-// Until which op a content can be had if everything that may be lost is lost: then its sources are what
-// cannot be lost.
-std::vector<OpIndex> last_remakable(const Program& program) {
-  std::vector<OpIndex> until(program.versions().size(), program.op_count());
-  auto at = [&](VersionId v) -> OpIndex& { return until[static_cast<std::size_t>(v)]; };
-  auto is_made = [&](VersionId v) {
-    const OpIndex writer = program.version(v).writer;
-    return writer >= 0 && program.op(writer).replayable;
-  };
-  for (BlockId b = 0; b < program.block_count(); ++b) {
-    const Block& block = program.block(b);
-    VersionId before = block.lifetime == Lifetime::local ? -1 : b;
-    for (const BlockAccess& access : program.accesses(b)) {
-      if (access.version != before && before >= 0 && !is_made(before)) at(before) = access.op;
-      before = access.version;
+// Which gaps may lose their content, so that whatever else is lost, it can be made again when it is needed.
+class Evictable {
+ public:
+  Evictable(const Program& program, const Gaps& gaps)
+      : program_(program),
+        gaps_(gaps),
+        recipes_(find_recipes(program, gaps)),
+        gaps_of_(program.versions().size()),
+        until_(program.versions().size(), program.op_count()) {
+    for (GapId g = 0; g < gaps.count(); ++g) gaps_of_[index(gaps[g].version)].push_back(g);
+  }
+
+  std::vector<bool> find() {
+    find_ends();
+    std::vector<bool> evictable(static_cast<std::size_t>(gaps_.count()), false);
+    const std::vector<OpIndex> ends = until_;
+    for (OpIndex i = 0; i < program_.op_count(); ++i) {
+      if (!program_.op(i).replayable) continue;
+      OpIndex all = program_.op_count();
+      for (VersionId input : program_.inputs(i)) all = std::min(all, until_[index(input)]);
+      for (const OpOutput& output : program_.outputs(i)) {
+        bool stays = !program_.managed(program_.version(output.version).block);
+        for (GapId g : gaps_of_[index(output.version)]) {
+          evictable[static_cast<std::size_t>(g)] = can_be_made(g, all);
+          stays = stays || !can_be_made(g, all);
+        }
+        until_[index(output.version)] = stays ? std::max(all, ends[index(output.version)]) : all;
+      }
     }
-    if (before >= 0 && !is_made(before) && block.lifetime == Lifetime::local) at(before) = block.death;
-    if (block.lifetime == Lifetime::wrapping) at(b) = std::min(at(b), block.death);
+    return evictable;
   }
-  for (OpIndex i = 0; i < program.op_count(); ++i) {
-    if (!program.op(i).replayable) continue;
-    OpIndex all = program.op_count();
-    for (VersionId input : program.inputs(i)) all = std::min(all, at(input));
-    for (const OpOutput& output : program.outputs(i)) at(output.version) = all;
+
+ private:
+  static std::size_t index(VersionId v) { return static_cast<std::size_t>(v); }
+
+  // Until which op every content is there if it is never lost.
+  void find_ends() {
+    for (BlockId b = 0; b < program_.block_count(); ++b) {
+      const Block& block = program_.block(b);
+      VersionId before = block.lifetime == Lifetime::local ? -1 : b;
+      for (const BlockAccess& access : program_.accesses(b)) {
+        if (access.version != before && before >= 0) until_[index(before)] = access.op;
+        before = access.version;
+      }
+      if (before >= 0 && block.lifetime == Lifetime::local) until_[index(before)] = block.death;
+      if (block.lifetime != Lifetime::wrapping) continue;
+      until_[index(b)] = std::min(until_[index(b)], block.death);
+      for (const BlockAccess& access : program_.accesses(b))
+        if (access.op <= block.death)
+          until_[index(access.version)] = std::min(until_[index(access.version)], block.death);
+    }
   }
-  return until;
-}
+
+  bool can_be_made(GapId g, OpIndex all) const {
+    const Gap& gap = gaps_[g];
+    const OpIndex last = gap.kind == GapKind::trailing ? gap.to - 1 : gap.to;
+    return recipes_[static_cast<std::size_t>(g)].remakable && gap.to <= program_.op_count() && all >= last;
+  }
+
+  const Program& program_;
+  const Gaps& gaps_;
+  const std::vector<Recipe> recipes_;
+  std::vector<std::vector<GapId>> gaps_of_;  // by version
+  std::vector<OpIndex> until_;               // by version: the last op before which it can be had
+};
 
 }  // namespace
 
@@ -46,7 +84,7 @@ OnlineWalk::OnlineWalk(const PlanningProblem& problem, LossMeasure measure)
       gaps_(problem.gaps),
       builder_(problem.program),
       costs_(problem.program, problem.machine, measure),
-      evictable_(static_cast<std::size_t>(gaps_.count()), false),
+      evictable_(Evictable(problem.program, problem.gaps).find()),
       presence_(presence_at_start(problem.program)),
       gap_of_(program_.blocks().size(), -1),
       present_since_(program_.blocks().size(), 0),
@@ -56,22 +94,9 @@ OnlineWalk::OnlineWalk(const PlanningProblem& problem, LossMeasure measure)
       given_up_at_(program_.versions().size(), kNoOp),
       idle_place_(program_.blocks().size(), kNowhere),
       plan_(Plan::keep_all(gaps_)) {
-  find_evictable();
   present_ = program_.info().unmanaged;
   for (BlockId b = 0; b < program_.block_count(); ++b)
     if (where(b) == Whereabouts::resident) present_ += bytes_of(b);
-}
-
-void OnlineWalk::find_evictable() {
-  const std::vector<Recipe> recipes = find_recipes(program_, gaps_);
-  const std::vector<OpIndex> until = last_remakable(program_);
-  for (GapId g = 0; g < gaps_.count(); ++g) {
-    const Gap& gap = gaps_[g];
-    const OpIndex last = gap.kind == GapKind::trailing ? gap.to - 1 : gap.to;
-    evictable_[static_cast<std::size_t>(g)] = recipes[static_cast<std::size_t>(g)].remakable &&
-                                              gap.to <= program_.op_count() &&
-                                              until[static_cast<std::size_t>(gap.version)] >= last;
-  }
 }
 
 PlanningResult OnlineWalk::run() {

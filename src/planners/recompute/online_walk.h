@@ -19,7 +19,6 @@ class OnlineWalk {
   PlanningResult run();
 
  private:
-  void find_evictable();
   std::optional<Infeasible> make_room(OpIndex j);
   bool replay_what_is_missing(OpIndex j, Bytes& peak);
   void settle_replay(OpIndex j);

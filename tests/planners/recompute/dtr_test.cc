@@ -68,6 +68,26 @@ TEST(Dtr, TheMeasureDecidesBetweenEquallyStaleResults) {
   EXPECT_EQ(lost("dtr-eq"), (std::vector<BlockId>{0, 2}));
 }
 
+// Block 0 comes from outside and is freed after op 1: b, made from it, cannot be had again and stays; c is
+// made from b.
+TEST(Dtr, WhatCannotBeMadeAgainStaysForThoseMadeFromIt) {
+  Op input = op({writes(0)});
+  input.replayable = false;
+  const Program program =
+      literal_program({input, op({reads(0), writes(1)}), op({reads(1), writes(2)}), op({writes(3)}),
+                       op({reads(2)}), op({reads(1)})},
+                      {local(100, 0, 1), local(100, 1, 5), local(100, 2, 4), local(300, 3, 3)});
+  const Gaps gaps(program);
+  for (const char* planner : {"dtr", "dtr-eq", "dtr-local"}) {
+    const JudgedPlan judged = judged_by(planner, program, gaps, 400);
+    ASSERT_FALSE(judged.infeasible) << planner;
+    EXPECT_EQ(judged.lowered.plan[gaps.find(1, 2)].action, Action::keep) << planner;
+    EXPECT_EQ(judged.lowered.plan[gaps.find(2, 2)].action, Action::recompute) << planner;
+    EXPECT_EQ(judged.step.step_time, 60 + 10) << planner;
+    EXPECT_TRUE(judged.violations.empty()) << planner;
+  }
+}
+
 TEST(Dtr, NamesTheOpForWhichThereIsNoRoom) {
   const Program program = chain_program(5);
   const Gaps gaps(program);
