@@ -40,7 +40,7 @@ void Survey::add(const std::string& step, const Program& program, const Machine&
   const Gaps gaps(program);
   std::map<std::string, Row>& rows = tables_[{step, machine.name}];
   for (const int percent : kSurveyPercents) {
-    const PlanningProblem problem{program, gaps, machine, program.peak_demand() / 100 * percent};
+    const PlanningProblem problem{program, gaps, machine, program.peak_demand() * percent / 100};
     for (const Planner* planner : planners_)
       rows[std::string(planner->name)].push_back(measure(step, *planner, problem));
   }
