@@ -64,6 +64,7 @@ PlanningResult plan_home(const PlanningProblem& problem, const PlannerOptions& o
   result.evaluations = found.evaluations + judge.count();
   result.rounds = std::move(found.rounds);
   result.findings = {{"feature maps", static_cast<double>(maps.size()), ""},
+                     {"simulations", static_cast<double>(found.simulated + judge.simulated()), ""},
                      {"evaluations of Alg. 3 as printed", found.printed_evaluations, ""}};
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "planners/evaluator.h"
@@ -21,24 +22,33 @@ struct Score {
   bool fits() const { return excess == 0; }
 };
 
-// Scores policies one after the other, touching only the decisions that differ. Not thread-safe.
+// Scores policies one after the other. Incremental: only the actions that differ from the last policy are
+// touched, and a policy that was scored before is recognised by a key kept up to date action by action. Not
+// thread-safe.
 class PolicyJudge {
  public:
-  PolicyJudge(const PlanningProblem& problem, const std::vector<FeatureMap>& maps)
-      : maps_(maps), plan_(Plan::keep_all(problem.gaps)), evaluate_(problem) {}
+  PolicyJudge(const PlanningProblem& problem, const std::vector<FeatureMap>& maps);
 
   Score operator()(const Policy& policy);
-  // The plan of the policy judged last.
+  // The plan of the policy scored last.
   const Plan& plan() const { return plan_; }
-  // Why the policy judged last cannot be carried out.
-  const std::optional<Infeasible>& infeasible() const { return infeasible_; }
-  std::int64_t count() const { return evaluate_.count(); }
+  // Simulates the policy scored last: why it cannot be carried out, if it cannot.
+  std::optional<Infeasible> infeasible() { return evaluate_(plan_).infeasible; }
+  // Scores asked for; and those that took a simulation.
+  std::int64_t count() const { return count_; }
+  std::int64_t simulated() const { return evaluate_.count(); }
 
  private:
+  void set(std::size_t map, Action action);
+  Score simulate();
+
   const std::vector<FeatureMap>& maps_;
+  Policy policy_;
   Plan plan_;
+  std::uint64_t key_ = 0;  // of policy_
   Evaluator evaluate_;
-  std::optional<Infeasible> infeasible_;
+  std::unordered_map<std::uint64_t, Score> scores_;  // by key
+  std::int64_t count_ = 0;
 };
 
 }  // namespace ebb

@@ -103,8 +103,11 @@ class Swarm {
     }
     if (fitting > 0) round.mean /= fitting;
     round.best = result_.score.time;
-    result_.evaluations = 0;
-    for (const PolicyJudge& judge : judges_) result_.evaluations += judge.count();
+    result_.evaluations = result_.simulated = 0;
+    for (const PolicyJudge& judge : judges_) {
+      result_.evaluations += judge.count();
+      result_.simulated += judge.simulated();
+    }
     round.evaluations = result_.evaluations;
     result_.rounds.push_back(round);
   }

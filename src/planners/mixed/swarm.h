@@ -22,6 +22,7 @@ struct SwarmResult {
   Policy best;
   Score score;
   std::int64_t evaluations = 0;
+  std::int64_t simulated = 0;      // of these; the rest was known to the thread: depends on the threads
   double printed_evaluations = 0;  // what Alg. 1 and 3 ask for as printed: nothing skipped, nothing known
   std::vector<SearchRound> rounds;
 };

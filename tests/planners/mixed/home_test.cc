@@ -30,6 +30,19 @@ TEST(PolicyJudge, ComparesByExcessAndThenByTime) {
   EXPECT_EQ(judge({swap, keep}).excess, 0);
   EXPECT_LT(judge({swap, keep}), judge({keep, recompute}));
   EXPECT_EQ(judge.count(), 5);
+  EXPECT_EQ(judge.simulated(), 3);
+}
+
+TEST(PolicyJudge, WhatItRemembersIsWhatASimulationSays) {
+  const Problem problem;
+  PolicyJudge judge(problem.at(180), problem.maps);
+  const Action actions[] = {keep, swap, recompute};
+  for (int round = 0; round < 2; ++round)
+    for (const Action first : actions)
+      for (const Action second : actions)
+        EXPECT_EQ(judge({first, second}), PolicyJudge(problem.at(180), problem.maps)({first, second}));
+  EXPECT_EQ(judge.count(), 18);
+  EXPECT_EQ(judge.simulated(), 9);
 }
 
 TEST(Particle, TakesTheBetterActionOfTheLeaderAndItsOwnBest) {
