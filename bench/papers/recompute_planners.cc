@@ -1,5 +1,6 @@
 // Every planner that recomputes, and those that mix, on every recorded step and op graph, two machines and
 // seven limits: step times, planning times, and whether what the papers claim holds.
+// Usage: paper_recompute_planners [SIMULATIONS that home may spend on a plan]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,8 +67,8 @@ void print_dtr(const Survey& survey) {
 
 }  // namespace
 
-int main() {
-  Survey survey(kNames);
+int main(int argc, char** argv) {
+  Survey survey(kNames, {.evaluations = argc > 1 ? std::stoll(argv[1]) : 0});
   for (const auto& [folder, steps] :
        {std::pair<std::string, std::span<const char* const>>{"graphs/", kGraphs}, {"traces/", kSteps}})
     for (const char* step : steps) {

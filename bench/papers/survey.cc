@@ -32,7 +32,7 @@ struct Comparison {
 
 }  // namespace
 
-Survey::Survey(std::span<const char* const> names) {
+Survey::Survey(std::span<const char* const> names, PlannerOptions options) : options_(std::move(options)) {
   for (const char* name : names) planners_.push_back(&find_planner(name));
 }
 
@@ -50,7 +50,7 @@ void Survey::add(const std::string& step, const Program& program, const Machine&
 
 SurveyCell Survey::measure(const std::string& step, const Planner& planner, const PlanningProblem& problem) {
   const std::clock_t start = std::clock();
-  const PlanningResult result = planner.plan(problem, {});
+  const PlanningResult result = planner.plan(problem, options_);
   for (const std::string& where : {std::string(), step}) {
     double& longest = seconds_[{std::string(planner.name), where}];
     longest = std::max(longest, cpu_seconds(start));

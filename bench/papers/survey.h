@@ -25,7 +25,7 @@ class Survey {
   using Row = std::vector<SurveyCell>;  // by limit
 
   // REQUIRES: names of planners.
-  explicit Survey(std::span<const char* const> names);
+  explicit Survey(std::span<const char* const> names, PlannerOptions options = {});
 
   // Plans at every limit, judges, and prints the table.
   void add(const std::string& step, const Program& program, const Machine& machine);
@@ -51,6 +51,7 @@ class Survey {
   void print_table(const std::string& step, const std::string& machine) const;
 
   std::vector<const Planner*> planners_;
+  const PlannerOptions options_;
   std::map<std::pair<std::string, std::string>, std::map<std::string, Row>> tables_;
   std::map<std::pair<std::string, std::string>, double> seconds_;  // by planner and step ("": all)
   int cells_ = 0, plans_ = 0, broken_ = 0;
