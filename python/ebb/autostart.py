@@ -18,11 +18,14 @@ from typing import Any, Callable
 import torch
 
 import ebb
+from ebb import rank_report
 from ebb.patching import Patches
 
 
 def begin() -> None:
     """On the CPU at once; with CUDA when the program first uses it, as it may still choose its devices."""
+    if _launches_ranks():
+        return
     has_cuda = _has_cuda()
     device = os.environ.get("EBB_DEVICE") or ("cuda" if has_cuda else "cpu")
     if device == "cuda" and has_cuda:
@@ -34,7 +37,8 @@ def begin() -> None:
 def _start(device: str) -> None:
     if "EBB_RECORD" in os.environ:
         path = os.environ["EBB_RECORD"]
-        ebb.record(path if _is_first_process() else f"{path}.{os.getpid()}", device=device)
+        name = os.environ.get("RANK", str(os.getpid()))
+        ebb.record(path if _is_first_process() else f"{path}.{name}", device=device)
         return
     ebb.limit(
         os.environ["EBB_LIMIT"],
@@ -43,8 +47,18 @@ def _start(device: str) -> None:
         host_limit=os.environ.get("EBB_HOST_LIMIT") or None,
         device=device,
     )
-    if "EBB_REPORT" in os.environ and _is_first_process():
+    if "EBB_REPORT" not in os.environ:
+        return
+    if "RANK" in os.environ:
+        rank_report.write_when_it_ends(os.environ["EBB_REPORT"])
+    elif _is_first_process():
         atexit.register(ebb.report, os.environ["EBB_REPORT"])
+
+
+def _launches_ranks() -> bool:
+    """torchrun and its like compute nothing; the ranks that they start do."""
+    words = [os.path.basename(word) for word in sys.orig_argv[:4]]
+    return "RANK" not in os.environ and bool({"torchrun", "torch.distributed.run", "torch.distributed.launch"} & set(words))
 
 
 def _is_first_process() -> bool:

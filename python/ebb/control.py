@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
-from ebb import collectives, functions, reach, threads
+from ebb import collectives, functions, rank_report, reach, threads
 from ebb.extension import native
 from ebb.observation import Observation
 from ebb.patching import Patches
 from ebb.progress import Progress
+from ebb.ranks import Ranks, ranks_on_host, slowest_of
 from ebb.sizes import Amount, Size, format_bytes, parse_amount, parse_bytes
 
 
@@ -43,14 +44,16 @@ class _Control:
         self._patches = Patches()
         self._observation: Observation | None = None
         self._progress: Progress | None = None
+        self.ranks = Ranks()
 
     def start(self, settings: Settings) -> None:
         if settings.device == "cuda":
             torch.cuda.init()
         self._start_native(settings, _limit_known_now(settings))
         self.settings = settings
-        for part in (reach, functions, collectives):
+        for part in (reach, functions, collectives, self.ranks):
             part.install(self._patches)
+        self.ranks.start()
         if settings.amount is not None and _limit_known_now(settings) is None:
             self._observation = Observation(self._limit_to_share_of_peak)
 
@@ -61,6 +64,7 @@ class _Control:
         if self._progress is not None:
             self._progress.end()
             self._progress = None
+        self.ranks.stop()
         if native.active():
             native.stop()
         self._patches.undo()
@@ -79,11 +83,12 @@ class _Control:
             bytes_ or 0,
             device=settings.device,
             mode=mode,
-            host_limit=settings.host_limit,
+            host_limit=max(1, settings.host_limit // ranks_on_host()) if settings.host_limit else 0,
             recompute=settings.recompute,
             stress=settings.stress,
             planner=settings.planner if mode == "planned" else "",
             record=settings.record,
+            link_is_shared=ranks_on_host() > 1,
         )
         if mode == "planned" and Progress.is_wanted():
             self._progress = Progress(settings.planner)
@@ -211,11 +216,21 @@ def off() -> None:
     _control.stop()
 
 
-def status() -> dict[str, Any]:
-    """What Ebb is doing, counted: `active`, the limit, bytes in use and moved, evictions, recomputed ops, the plan and more."""
+def status(*, ranks: bool = False) -> dict[str, Any]:
+    """What Ebb is doing, counted: `active`, the limit, bytes in use and moved, evictions, recomputed ops, the plan and more.
+
+    ranks   also ask the other ranks of a distributed training, which answer by themselves within a second or so: `ranks`
+            is then the list of their statuses, None for one that did not answer, and `slowest` the rank with the longest
+            step. Any one rank may ask; nobody else has to.
+    """
     if not native.active():
         return {"active": False}
-    return {"active": True, **native.status()}
+    told: dict[str, Any] = {"active": True, **native.status()}
+    if ranks:
+        messenger = _control.ranks.messenger
+        told["ranks"] = [told.copy()] if messenger is None else messenger.ask_for_status(told.copy())
+        told["slowest"] = slowest_of(told["ranks"])
+    return told
 
 
 def smallest_limit() -> int:
@@ -225,8 +240,8 @@ def smallest_limit() -> int:
     return int(native.smallest_limit())
 
 
-def report(path: str | os.PathLike[str]) -> None:
-    """Writes what Ebb did so far.
+def report(path: str | os.PathLike[str], *, ranks: bool = False) -> None:
+    """Writes what Ebb did so far; with `ranks`, that of all ranks side by side, with the slowest marked (see status).
 
     A path that ends in .html: a page that shows the iteration, its plan and how it went; Ebb must be on and have found
     the iteration. Otherwise JSON: the versions, what was asked for, everything status() counts and, once a plan was
@@ -238,13 +253,15 @@ def report(path: str | os.PathLike[str]) -> None:
         if not native.active():
             raise RuntimeError("Ebb is off: there is nothing to show; call ebb.report before ebb.off()")
         native.write_report(os.fspath(path))
+        if ranks:
+            rank_report.add_to_page(path, status(ranks=True))
         return
     asked = _control.settings
     told = {
         "ebb": ebb.__version__,
         "torch": torch.__version__,
         "asked": None if asked is None else {**vars(asked), "amount": asked.amount and asked.amount._asdict()},
-        "status": status(),
+        "status": status(ranks=ranks),
     }
     if native.active():
         told["smallest_limit"] = smallest_limit()

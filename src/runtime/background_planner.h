@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "machine/machine.h"
+#include "runtime/plan_exchange.h"
 #include "runtime/prepared_plan.h"
 #include "trace/iteration_script.h"
 
@@ -20,6 +21,7 @@ struct BackgroundOptions {
   Bytes smallest_managed = 0;
   bool allow_recompute = false;
   double deadline_seconds = 10;
+  std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration
 };
 
 // What a job found; pointers are null for what it did not.
@@ -28,7 +30,9 @@ struct PlanningNews {
   std::shared_ptr<const ScriptedIteration> iteration = {};
   std::uint64_t fingerprint = 0;
   Preparation preparation = {};
-  bool reused = false;  // from the cache
+  bool reused = false;   // from the cache
+  bool taken = false;    // another made it
+  std::string key = {};  // of the exchange, if there is one
 };
 
 class BackgroundPlanner {
@@ -45,6 +49,8 @@ class BackgroundPlanner {
 
  private:
   void work(const Trace& trace, const Machine& machine);
+  Preparation prepare(const Program& program, const Machine& machine);
+  Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
   void publish(const PlanningNews& news);
 
   static constexpr std::size_t kMostPlans = 32;

@@ -32,7 +32,17 @@ Conductor::Conductor(Backend& backend, const RuntimeParts& parts, Remaker& remak
 Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
 
 Machine Conductor::machine_now() const {
-  if (options_.machine) return *options_.machine;
+  if (options_.machine) {
+    Machine machine = *options_.machine;
+    if (!options_.link_is_shared) return machine;
+    const auto at_most = [&](Bytes& bandwidth, Engine engine) {
+      if (const std::optional<Bytes> seen = parts_.pager.bandwidth(engine))
+        bandwidth = std::min(bandwidth, *seen);
+    };
+    at_most(machine.bandwidth_out, Engine::out);
+    at_most(machine.bandwidth_in, Engine::in);
+    return machine;
+  }
   const auto bandwidth = [&](Engine engine) {
     const Nanoseconds time = std::max<Nanoseconds>(parts_.pager.copy_time(engine, kMeasuredCopy), 1);
     return kMeasuredCopy * 1'000'000'000 / time;
@@ -67,7 +77,8 @@ void Conductor::take_news() {
   refusal_ = news.preparation.refusal;
   if (!news.preparation.plan || plan_) return;
   plan_ = news.preparation.plan;
-  ++(news.reused ? plans_reused_ : plans_made_);
+  key_ = news.key;
+  ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
   slabs_.want(plan_->lowered.host_peak);
 }
 
@@ -87,6 +98,11 @@ void Conductor::stop_following() {
   left_out_before_ += follower_->left_out();
   follower_.reset();
   ++fallbacks_;
+}
+
+bool Conductor::is_time() {
+  PlanExchange* exchange = options_.planning.exchange.get();
+  return !exchange || exchange->may_follow(key_);
 }
 
 void Conductor::start_following() {
@@ -144,7 +160,7 @@ void Conductor::boundary() {
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);
-  if (!follower_ && plan_ && tracker_->complete() && slabs_.finished()) start_following();
+  if (!follower_ && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
   followed_all_along_ = follower_.has_value();
 }
 
@@ -178,6 +194,7 @@ DeviceStatus Conductor::status() {
                       .planned_iterations = log_.planned(),
                       .plans_made = plans_made_,
                       .plans_reused = plans_reused_,
+                      .plans_taken = plans_taken_,
                       .deviations = counts().deviations,
                       .fallbacks = fallbacks_,
                       .left_out = counts().left_out};

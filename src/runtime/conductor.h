@@ -15,6 +15,7 @@ namespace ebb {
 struct ConductorOptions {
   BackgroundOptions planning = {};
   std::optional<Machine> machine = {};  // nothing: links as measured so far
+  bool link_is_shared = false;          // no faster than this run's own copies were
 };
 
 class Conductor final : public Guide, public CopyLog {
@@ -53,6 +54,7 @@ class Conductor final : public Guide, public CopyLog {
   void take_news();
   void use_iteration(const PlanningNews& news);
   void boundary();
+  bool is_time();
   void start_following();
   void stop_following();
   void forget_place();
@@ -73,6 +75,7 @@ class Conductor final : public Guide, public CopyLog {
   std::optional<Follower> follower_;
   std::shared_ptr<const PreparedPlan> plan_;  // of the tracker's iteration
   std::uint64_t fingerprint_ = 0;
+  std::string key_;  // of the plan, in the exchange
   std::string refusal_;
   std::int64_t look_at_event_ = 0;   // when to look for an iteration again
   std::int64_t looked_from_ = 0;     // the event at which the present search began
@@ -81,6 +84,7 @@ class Conductor final : public Guide, public CopyLog {
   bool followed_all_along_ = false;  // in this iteration
   std::int64_t plans_made_ = 0;
   std::int64_t plans_reused_ = 0;
+  std::int64_t plans_taken_ = 0;
   std::int64_t fallbacks_ = 0;
   std::int64_t deviations_before_ = 0;  // of earlier trackers
   std::int64_t left_out_before_ = 0;    // of earlier followers

@@ -54,8 +54,10 @@ struct Device::Parts {
                                       .capacity = pager.capacity(),
                                       .smallest_managed = std::max<Bytes>(options.smallest_managed, 1),
                                       .allow_recompute = options.allow_recompute,
-                                      .deadline_seconds = options.planning_seconds},
-                         .machine = options.machine});
+                                      .deadline_seconds = options.planning_seconds,
+                                      .exchange = options.exchange},
+                         .machine = options.machine,
+                         .link_is_shared = options.link_is_shared});
     guide.current = &*conductor;
   }
 

@@ -30,6 +30,7 @@
 
 namespace ebb {
 
+class PlanExchange;
 struct Trace;
 
 struct DeviceOptions {
@@ -49,10 +50,12 @@ struct DeviceOptions {
   // must not call the device. Blocks that the program does not know (temporaries) are reported too.
   std::function<void(Handle, std::byte*)> on_move = {};
   // Mode::planned only.
-  std::string planner = {};             // by name; empty: the default
-  PlanFunction plan = {};               // instead of a planner by name
-  std::optional<Machine> machine = {};  // what plans are made for; nothing: links as measured
-  double planning_seconds = 10;         // a search may take, in the background
+  std::string planner = {};                     // by name; empty: the default
+  PlanFunction plan = {};                       // instead of a planner by name
+  std::optional<Machine> machine = {};          // what plans are made for; nothing: links as measured
+  double planning_seconds = 10;                 // a search may take, in the background
+  std::shared_ptr<PlanExchange> exchange = {};  // with devices of other processes that run the same iteration
+  bool link_is_shared = false;                  // plans trust this run's own copies more than the machine
 };
 
 enum class PinFor : char { reading, writing };

@@ -1,5 +1,7 @@
 #include "runtime/link_meter.h"
 
+#include <algorithm>
+
 namespace ebb {
 
 namespace {
@@ -18,7 +20,11 @@ void LinkMeter::update(Backend& backend) {
     try {
       const auto taken = static_cast<double>(backend.elapsed(sample.start, sample.end));
       double& rate = nanoseconds_per_byte_[static_cast<std::size_t>(sample.engine)];
-      rate += kWeightOfNew * (taken / static_cast<double>(sample.bytes) - rate);
+      const double seen = taken / static_cast<double>(sample.bytes);
+      rate += kWeightOfNew * (seen - rate);
+      if (sample.bytes < kLarge || seen <= 0) continue;
+      double& large = of_large_[static_cast<std::size_t>(sample.engine)];
+      large = large == 0 ? seen : large + kWeightOfNew * (seen - large);
     } catch (const BackendError&) {
       // Its events lie too far back: one sample less.
     }
@@ -28,6 +34,12 @@ void LinkMeter::update(Backend& backend) {
 Nanoseconds LinkMeter::estimate(Engine engine, Bytes bytes) const {
   return static_cast<Nanoseconds>(nanoseconds_per_byte_[static_cast<std::size_t>(engine)] *
                                   static_cast<double>(bytes));
+}
+
+std::optional<Bytes> LinkMeter::bandwidth(Engine engine) const {
+  const double large = of_large_[static_cast<std::size_t>(engine)];
+  if (large == 0) return std::nullopt;
+  return std::max<Bytes>(1, static_cast<Bytes>(1e9 / large));
 }
 
 }  // namespace ebb

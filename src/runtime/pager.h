@@ -117,6 +117,7 @@ class Pager {
   // Resident blocks by offset.
   const std::map<Bytes, PagedBlock*>& residents() const { return residents_; }
   Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
+  std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
   HostStore& host() { return host_; }
   StallMeter& stalls() { return stalls_; }
   // Told of every copy, with the events around it.

@@ -5,7 +5,9 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "torch/interposer.h"
+#include "torch/mailbox_bindings.h"
 #include "torch/op_run.h"
+#include "torch/rank_mailbox.h"
 #include "torch/report.h"
 #include "torch/steward.h"
 #include "torch/torch_version.h"
@@ -71,7 +73,7 @@ void start_steward(const StartOptions& options) {
 }
 
 void start(Bytes limit, const std::string& device, const std::string& mode, Bytes host_limit, bool recompute,
-           bool stress, const std::string& planner, bool record) {
+           bool stress, const std::string& planner, bool record, bool link_is_shared) {
   if (!planner.empty() && mode != "planned") throw InputError("a planner is for planned mode");
   if (limit < 0 || host_limit < 0) throw InputError("a limit below zero");
   start_steward({device,
@@ -81,7 +83,8 @@ void start(Bytes limit, const std::string& device, const std::string& mode, Byte
                   .recompute = recompute,
                   .planner = planner,
                   .stress = stress,
-                  .record = record}});
+                  .record = record,
+                  .link_is_shared = link_is_shared}});
   set_listening(true);
 }
 
@@ -205,6 +208,9 @@ py::dict status() {
   answer["planned_iterations"] = state.planned_iterations;
   answer["plans_made"] = state.plans_made;
   answer["plans_reused"] = state.plans_reused;
+  answer["plans_taken"] = state.plans_taken;
+  answer["collectives"] = RankMailbox::instance().ticks();
+  answer["followed_from_collective"] = RankMailbox::instance().followed_from();
   answer["deviations"] = state.deviations;
   answer["fallbacks"] = state.fallbacks;
   answer["left_out"] = state.left_out;
@@ -362,7 +368,8 @@ PYBIND11_MODULE(_native, m) {
   add_scope<IntegersStay>(m, "IntegersStay", "Integers that ops make stay where they are while it is open.");
   m.def("start", &start, py::arg("limit"), py::kw_only(), py::arg("device") = "cpu",
         py::arg("mode") = "reactive", py::arg("host_limit") = 0, py::arg("recompute") = false,
-        py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false, release_gil());
+        py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false,
+        py::arg("link_is_shared") = false, release_gil());
   m.def("stop", &stop, release_gil());
   m.def("set_limit", &set_limit, py::arg("limit"), release_gil());
   m.def("active", [] { return Steward::active() != nullptr; });
@@ -380,5 +387,6 @@ PYBIND11_MODULE(_native, m) {
   m.def("leave_thread", [] { set_listening(false); });
   m.def("listening", [] { return is_listening(); });
   m.def("in_fork_child", [] { set_listening(false); });
+  add_mailbox(m);
   m.attr("torch_version") = TORCH_VERSION;
 }

@@ -20,14 +20,15 @@ std::vector<CollectiveWork> CollectiveWork::among(c10::ArrayRef<c10::IValue> res
   return works;
 }
 
-bool CollectiveWork::is_over(bool on_cpu) const {
-  if (!work_) return false;
-  return static_cast<c10d::Work&>(*work_).isCompleted() || (on_cpu && work_.use_count() == 1);
+bool CollectiveWork::is_over() const {
+  if (watched_._unsafe_get_target() == nullptr) return false;
+  const c10::intrusive_ptr<torch::CustomClassHolder> work = watched_.lock();
+  return !work || static_cast<c10d::Work&>(*work).isCompleted();
 }
 
 void CollectiveWork::synchronize() const {
   try {
-    static_cast<c10d::Work&>(*work_).synchronize();
+    if (work_) static_cast<c10d::Work&>(*work_).synchronize();
   } catch (const std::exception&) {
     // It failed, which the program hears from its own wait.
   }
@@ -36,7 +37,7 @@ void CollectiveWork::synchronize() const {
 #else
 
 std::vector<CollectiveWork> CollectiveWork::among(c10::ArrayRef<c10::IValue>) { return {}; }
-bool CollectiveWork::is_over(bool) const { return true; }
+bool CollectiveWork::is_over() const { return true; }
 void CollectiveWork::synchronize() const {}
 
 #endif

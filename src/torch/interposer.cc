@@ -8,6 +8,7 @@
 
 #include "torch/list_parts.h"
 #include "torch/op_run.h"
+#include "torch/rank_mailbox.h"
 #include "torch/tensor_args.h"
 #include "torch/torch_version.h"
 
@@ -82,6 +83,7 @@ void run_collective(Steward& steward, const OpProfile& profile, const c10::Opera
                     c10::DispatchKeySet below, Stack& stack, Lock& lock) {
   const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack, profile.arguments.size());
   const Operands operands = operands_of(steward, profile, arguments);
+  RankMailbox::instance().tick();
   if (operands.records.empty() || steward.running()) return issue(op, below, stack, lock);
   const Bytes inside = 0;
   for (;;) {

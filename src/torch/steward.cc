@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <chrono>
-#include <thread>
 
 #include "runtime/arena.h"
 #include "torch/interposer.h"
+#include "torch/rank_mailbox.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
 
@@ -21,9 +20,8 @@ namespace {
 // bounds of indices).
 constexpr std::int64_t kSmallRest = 16;
 
-constexpr std::int64_t kAskAll = 16;               // looks between two at all collectives
-constexpr std::chrono::seconds kPatience{30};      // with a collective that keeps memory an op wants …
-constexpr std::chrono::microseconds kGlance{200};  // … looked at this often
+constexpr std::int64_t kLateOps = 128;  // for which a dead tensor of a collective stays, if it is small
+constexpr Bytes kLateBytes = 1 << 20;
 
 using Lock = std::unique_lock<std::recursive_mutex>;
 using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
@@ -86,7 +84,12 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.small_rest = kSmallRest;
   device.planner = options.planner;
   device.time_ops = options.record || options.mode != Mode::reactive;
-  if (options.mode == Mode::planned) device.machine = platform_->machine();
+  if (options.mode == Mode::planned) {
+    device.machine = platform_->machine();
+    device.link_is_shared = options.link_is_shared;
+    device.exchange = std::shared_ptr<PlanExchange>(std::shared_ptr<void>(), &RankMailbox::instance());
+    RankMailbox::instance().forget();
+  }
   device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
@@ -182,21 +185,37 @@ void Steward::released(BlockRecord* record) {
   const Lock lock(mutex_, std::try_to_lock);
   // A replay's frame takes every free for one of its own.
   const bool foreign_to_replay = lock && running_ && running_->replay && !record->of_replay;
-  if (lock && !moving_ && !foreign_to_replay) return drop(record);
+  if (lock && !moving_ && !foreign_to_replay)
+    return dies_late(*record) ? late_.push_back(record) : drop(record);
   const std::lock_guard queue(released_mutex_);
   released_.push_back(record);
+}
+
+// A thread of the backend may be the last to let go of it, a moment sooner or later. So that the iteration is
+// the same every time and on every rank, it dies so many ops after its last use.
+bool Steward::dies_late(const BlockRecord& record) const {
+  return record.travelled && signed_bytes(record.bytes) <= kLateBytes && !record.of_replay;
+}
+
+void Steward::bury(bool all) {
+  const auto lives_on = [&](const BlockRecord* record) { return !all && ops_ < record->seen_in + kLateOps; };
+  const auto dead = std::stable_partition(late_.begin(), late_.end(), lives_on);
+  const std::vector<BlockRecord*> records(dead, late_.end());
+  late_.erase(dead, late_.end());
+  for (BlockRecord* record : records) drop(record);
 }
 
 void Steward::drain() {
   if (running_) return;
   if (!flights_.empty()) land_flights();
+  if (!late_.empty()) bury(false);
   std::vector<BlockRecord*> released;
   {
     const std::lock_guard queue(released_mutex_);
     if (released_.empty()) return;
     released.swap(released_);
   }
-  for (BlockRecord* record : released) drop(record);
+  for (BlockRecord* record : released) dies_late(*record) ? late_.push_back(record) : drop(record);
 }
 
 void Steward::drop(BlockRecord* record) {
@@ -327,81 +346,6 @@ std::string Steward::advice(Bytes needed) const {
                      smallest, pinned_bytes_);
 }
 
-// Collectives.
-
-HeldBlocks::value_type Steward::hold(BlockRecord& record, PinFor purpose) {
-  Pin pin = device_->pin(record.handle, purpose);
-  ++record.user_pins;
-  return {record.handle, std::move(pin)};
-}
-
-void Steward::let_go(HeldBlocks& pins) {
-  for (auto& [block, pin] : pins) {
-    if (const auto it = records_.find(block); it != records_.end()) --it->second->user_pins;
-    pin.release();
-  }
-  pins.clear();
-}
-
-void Steward::take_off(std::vector<CollectiveWork> works, HeldBlocks pins) {
-  if (works.empty()) return let_go(pins);
-  flights_.push_back({std::move(works), std::move(pins)});
-}
-
-bool Steward::land_flights() {
-  const bool on_cpu = platform_->device().is_cpu();
-  const auto is_over = [&](const CollectiveWork& work) { return work.is_over(on_cpu); };
-  // They end in the order they began, almost always: the others are asked now and then.
-  const bool ask_all = ++glances_ % kAskAll == 0;
-  bool any = false;
-  for (auto flight = flights_.begin(); flight != flights_.end();) {
-    if (!std::all_of(flight->works.begin(), flight->works.end(), is_over)) {
-      if (!ask_all) break;
-      ++flight;
-      continue;
-    }
-    for (const CollectiveWork& work : flight->works) work.synchronize();
-    platform_->order_compute_after_current();
-    let_go(flight->pins);
-    flight = flights_.erase(flight);
-    any = true;
-  }
-  return any;
-}
-
-bool Steward::wait_for_flight(Lock& lock) {
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!flights_.empty() && !running_) {
-    if (land_flights()) return true;
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    lock.unlock();
-    std::this_thread::sleep_for(kGlance);
-    lock.lock();
-  }
-  return false;
-}
-
-thread_local CollectiveGroup* open_group = nullptr;
-
-CollectiveGroup::CollectiveGroup(std::shared_ptr<Steward> steward)
-    : steward_(std::move(steward)), outer_(std::exchange(open_group, this)) {}
-
-CollectiveGroup::~CollectiveGroup() {
-  open_group = outer_;
-  const Lock lock(steward_->mutex());
-  steward_->take_off(std::move(works_), std::move(pins_));
-}
-
-CollectiveGroup* CollectiveGroup::open() { return open_group; }
-
-void CollectiveGroup::add(HeldBlocks pins) { std::move(pins.begin(), pins.end(), std::back_inserter(pins_)); }
-
-void CollectiveGroup::add(const at::Tensor& tensor) {
-  const Lock lock(steward_->mutex());
-  BlockRecord* record = steward_->record_of(tensor.storage());
-  if (record) pins_.push_back(steward_->hold(*record, PinFor::writing));
-}
-
 // Ends.
 
 bool Steward::stays(const BlockRecord& record) const {
@@ -412,6 +356,7 @@ void Steward::move_here(Steward& from) {
   const Lock lock(from.mutex_);
   from.drain();
   from.land_flights();
+  from.bury(true);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : from.records_)
     if (!from.stays(*record)) records.push_back(record);
@@ -428,6 +373,7 @@ void Steward::stop() {
   const Lock lock(mutex_);
   if (running_) throw InputError("Ebb cannot stop inside an op");
   drain();
+  bury(true);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : records_)
     if (!stays(*record)) records.push_back(record);

@@ -40,6 +40,7 @@ struct BlockRecord {
   int user_pins = 0;
   std::vector<void*> streams = {};  // other than the device's that use it
   std::int64_t seen_in = -1;        // the op that counted it as an operand last
+  bool travelled = false;           // in a collective
 };
 
 struct StewardOptions {
@@ -47,9 +48,10 @@ struct StewardOptions {
   Bytes host_limit = 0;
   Mode mode = Mode::reactive;
   bool recompute = false;
-  std::string planner = {};  // of planned mode; empty: the default
-  bool stress = false;       // everything that can leaves after every op
-  bool record = false;       // a long trace
+  std::string planner = {};     // of planned mode; empty: the default
+  bool stress = false;          // everything that can leaves after every op
+  bool record = false;          // a long trace
+  bool link_is_shared = false;  // with other ranks on this host
 };
 
 // An op whose function runs, for the first time or again.
@@ -159,6 +161,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
  private:
   friend class TensorPin;
   void released(BlockRecord* record);
+  bool dies_late(const BlockRecord& record) const;
+  void bury(bool all);
   void drop(BlockRecord* record);
   void forget(BlockRecord* record);
   void moved(Handle block, std::byte* address);
@@ -192,6 +196,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
 
   std::mutex released_mutex_;
   std::vector<BlockRecord*> released_;  // while the lock was taken by others
+  std::vector<BlockRecord*> late_;      // dead, see dies_late; guarded by the lock
 };
 
 // Collectives of the current thread that are issued as one, with one Work for all of them, or of which only

@@ -164,6 +164,7 @@ class Run:
     optimizer: str = "sgd"
     slow_rank: int = -1
     short_rank: int = -1  # its last batch is half as large
+    other_rank: int = -1  # all its batches are half as large
     unused: bool = False  # a part of the model that only odd steps use
     no_sync: bool = False  # two backwards a step, of which one is not reduced
     compress: bool = False  # gradients, in a hook
@@ -193,7 +194,7 @@ def train(rank: int, run: Run) -> dict[str, Any]:
             with wrapped.no_sync():
                 inputs, target = draw(4)
                 loss_of(wrapped(inputs), target).backward()
-        inputs, target = draw(2 if rank == run.short_rank and last else 4)
+        inputs, target = draw(2 if rank == run.other_rank or (rank == run.short_rank and last) else 4)
         loss = loss_of(wrapped(inputs), target)
         loss.backward()
         optimizer.step()
@@ -272,7 +273,7 @@ def measure(rank: int, run: Run) -> int:
         model, draw, loss_of = make_model(run)
         wrapped = wrap(model, run)
         optimizer = make_optimizer(run.optimizer, wrapped)
-        for _ in range(3):
+        for _ in range(2):  # the second has the optimizer's state
             optimizer.zero_grad()
             inputs, target = draw(4)
             loss_of(wrapped(inputs), target).backward()
