@@ -170,7 +170,8 @@ def check(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
         )
         if setting == "planned":
             words += f", planned iterations {[status['planned_iterations'] for status in statuses]}"
-            words += f", plans made {[status['plans_made'] for status in statuses]}"
+            words += f", plans made {[status['plans_made'] for status in statuses]}, taken {[status['plans_taken'] for status in statuses]}"
+            words += f", followed from collective {[status['followed_from_collective'] for status in statuses]}"
             refusals = [status["refusal"] for status in statuses if status["refusal"]]
             words += f", no plan: {refusals[0]}" if refusals else ""
         tell(setting, not different and within, words, limit=limit, context=context, device_memory=device, status=statuses, different=different[:20])

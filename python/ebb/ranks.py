@@ -27,7 +27,7 @@ _IDLE = 1.0  # and while nothing is
 _OTHERS_ASK = 5.0  # for the times of the others, before the plan is made without them
 _PLAN_IS_MADE = 170.0
 _ALL_READY = 30.0
-_LEAD = 0.5  # seconds ahead of which a common start is set
+_LEAD = 1.0  # seconds ahead of which a common start is set, at least
 _STATUS = 5.0  # for the others' answers
 
 
@@ -152,7 +152,7 @@ class Messenger:
             yield from self._wait(_ALL_READY, lambda: self._store.add(f"{key}/ready", 0) >= askers())
             now = native.collectives()
             rate = (now - at_first) / max(time.monotonic() - begun, _TICK)
-            start = now + 2 * per_iteration + int(rate * _LEAD) if per_iteration and askers() > 1 else now
+            start = now + 4 * per_iteration + int(rate * _LEAD) if per_iteration and askers() > 1 else now
             self.put(f"{key}/start", str(start))
         else:
             yield from self._wait(2 * _ALL_READY, lambda: self.has(f"{key}/start"))

@@ -16,6 +16,7 @@ constexpr std::chrono::microseconds kGlance{200};  // … looked at this often
 using Lock = std::unique_lock<std::recursive_mutex>;
 
 thread_local CollectiveGroup* open_group = nullptr;
+thread_local int issues = 0;
 
 }  // namespace
 
@@ -72,6 +73,10 @@ bool Steward::wait_for_flight(Lock& lock) {
   }
   return false;
 }
+
+CollectiveIssue::CollectiveIssue() { ++issues; }
+CollectiveIssue::~CollectiveIssue() { --issues; }
+bool CollectiveIssue::under_way() { return issues > 0; }
 
 CollectiveGroup::CollectiveGroup(std::shared_ptr<Steward> steward)
     : steward_(std::move(steward)), outer_(std::exchange(open_group, this)) {}

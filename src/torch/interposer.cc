@@ -73,6 +73,7 @@ void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stac
   };
   lock.unlock();
   const Relock relock{lock};
+  const CollectiveIssue issuing;
   const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
   op.redispatchBoxed(below, &stack);
 }

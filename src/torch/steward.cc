@@ -265,9 +265,11 @@ bool Steward::record_stream(const c10::DataPtr& memory, void* stream) {
   const Lock lock(mutex_);
   BlockRecord* record = known_record(memory);
   if (!record) return false;
-  // Copies wait for the device's own stream only: it must not move as long as another may use it.
-  if (!running_) pin_for_life(*record);
-  record->streams.push_back(stream);
+  // Copies wait for the device's own stream only: it must not move as long as another may use it. How long a
+  // collective does is known.
+  if (!running_ && !CollectiveIssue::under_way()) pin_for_life(*record);
+  if (std::find(record->streams.begin(), record->streams.end(), stream) == record->streams.end())
+    record->streams.push_back(stream);
   return true;
 }
 

@@ -199,6 +199,16 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::vector<BlockRecord*> late_;      // dead, see dies_late; guarded by the lock
 };
 
+// While it lives, the current thread hands a collective to its backend.
+class CollectiveIssue {
+ public:
+  CollectiveIssue();
+  ~CollectiveIssue();
+  CollectiveIssue(const CollectiveIssue&) = delete;
+  CollectiveIssue& operator=(const CollectiveIssue&) = delete;
+  static bool under_way();
+};
+
 // Collectives of the current thread that are issued as one, with one Work for all of them, or of which only
 // Python knows the Work.
 class CollectiveGroup {

@@ -172,7 +172,7 @@ class Run:
 
 
 MOST_STEPS = 80
-PAUSE = 0.3  # seconds between steps while a plan is being made
+PAUSE = 0.3  # seconds between steps while a plan is being made, or waits for its time
 
 
 def train(rank: int, run: Run) -> dict[str, Any]:
@@ -260,8 +260,8 @@ def all_followed(goal: int) -> bool:
     status = ebb.status()
     done = status["planned_iterations"] >= goal or (status["refusal"] and not status["planning"])
     told: list[Any] = [None] * dist.get_world_size()
-    dist.all_gather_object(told, (bool(done), status["planning"]))
-    if any(planning for _, planning in told):
+    dist.all_gather_object(told, (bool(done), status["planning"] or (bool(status["planner"]) and status["now"] != "planned")))
+    if any(waiting for _, waiting in told):
         time.sleep(PAUSE)
     return all(done for done, _ in told)
 

@@ -237,9 +237,15 @@ class Plans(RanksTest):
         self.assertRegex(lines[1], r"^\s*0 +1\.0 ms")
         self.assertRegex(lines[2], r"^1 slowest +2\.5 ms")
         self.assertRegex(lines[3], r"^\s*2 +no answer")
-        page = rank_report.as_html(status)
-        self.assertEqual(page.count("<tr"), 4)
-        self.assertEqual(page.count("class=slowest"), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/page.html"
+            with open(path, "w") as file:
+                file.write("<html><body><p>step</p></body></html>")
+            rank_report.add_to_page(path, status)
+            with open(path) as file:
+                page = file.read()
+        self.assertRegex(page, "<p>step</p><section id=ranks>.*</section></body></html>$")
+        self.assertEqual((page.count("<tr"), page.count("class=slowest")), (4, 1))
 
 
 TRAIN = """
@@ -288,15 +294,17 @@ class Launched(EbbTest):
                 file.write(TRAIN)
             plain = self.launch(folder)
             report = f"{folder}/report.json"
-            limited = self.launch(folder, TOOL, "run", "--limit", "5MiB", "--device", "cpu", "--report", report, "--")
+            options = ("--limit", "70%", "--host-limit", "64MiB", "--device", "cpu", "--report", report)
+            limited = self.launch(folder, TOOL, "run", *options, "--")
             self.assertEqual(len(plain), 2)
             self.assertEqual(limited, plain)
             with open(report) as file:
                 status = json.load(file)["status"]
-        self.assertEqual([one["limit"] for one in status["ranks"]], [5 * MIB, 5 * MIB])
+        self.assertEqual(len(status["ranks"]), 2)
         for one in status["ranks"]:
             self.assertGreater(one["evictions"], 0)
-            self.assertWithin(5 * MIB, one)
+            self.assertWithin(one["limit"], one)
+            self.assertLessEqual(one["host_reserved"], 32 * MIB)
 
 
 class Trouble(RanksTest):
