@@ -6,7 +6,7 @@
 //   bench_fit [PLANNER[,PLANNER…] [PERCENT[,PERCENT…] [STEP [EVALUATIONS]]]]
 //
 // PLANNER may be `all`. Of more than three planners only plans above 1.001 are shown, and the summary. STEP
-// is part of a name, or a file.
+// is a file, or parts of the names of recorded steps (`traces/unet,papers/sp-`).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -140,11 +140,17 @@ struct Totals {
 std::map<std::string, Program> read_steps(const fs::path& folder, const std::string& wanted) {
   std::map<std::string, Program> programs;
   if (fs::is_regular_file(wanted)) programs.emplace(fs::path(wanted).stem().string(), load_program(wanted));
-  for (const fs::path& sub : {folder, folder / "papers"})
-    for (const auto& entry : fs::directory_iterator(sub))
-      if (const std::string name = entry.path().stem().stem().string();
-          entry.path().extension() == ".gz" && name.find(wanted) != std::string::npos)
-        programs.emplace(name, load_program(entry.path().string()));
+  const std::vector<std::string> parts = wanted.empty() ? std::vector<std::string>{""} : split(wanted);
+  for (const fs::path& sub : {folder, folder / "papers"}) {
+    for (const auto& entry : fs::directory_iterator(sub)) {
+      const std::string path = entry.path().string();
+      const bool is_wanted = std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+        return path.find(part) != std::string::npos;
+      });
+      if (is_wanted && entry.path().extension() == ".gz")
+        programs.emplace(entry.path().stem().stem().string(), load_program(path));
+    }
+  }
   return programs;
 }
 

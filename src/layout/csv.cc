@@ -1,16 +1,15 @@
 #include "layout/csv.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <array>
 #include <charconv>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
 #include "trace/error.h"
+#include "trace/gzip.h"
 
 namespace ebb::layout {
 namespace {
@@ -116,20 +115,6 @@ class Parser {
   CsvProblem result_;
 };
 
-// Reads gzip'd and plain files alike.
-std::string read_file(const std::filesystem::path& path) {
-  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
-  if (!file) throw SystemError(fmt::format("{}: cannot be opened", path.string()));
-  std::string text;
-  std::array<char, 1 << 16> buffer;
-  for (;;) {
-    const int count = gzread(file.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
-    if (count < 0) throw SystemError(fmt::format("{}: cannot be read", path.string()));
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
 CsvProblem parse_csv(std::string_view text, const std::string& name) {
@@ -142,7 +127,9 @@ CsvProblem parse_csv(std::string_view text, const std::string& name) {
   return parser.finish();
 }
 
-CsvProblem read_csv(const std::filesystem::path& path) { return parse_csv(read_file(path), path.string()); }
+CsvProblem read_csv(const std::filesystem::path& path) {
+  return parse_csv(read_maybe_gzipped(path.string()), path.string());
+}
 
 std::string format_csv(const Problem& problem, const Layout& layout) {
   const bool has_arenas = !layout.arenas.empty();

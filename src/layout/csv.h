@@ -21,7 +21,7 @@ struct CsvProblem {
 // buffers.
 CsvProblem parse_csv(std::string_view text, const std::string& name);
 
-// Throws SystemError if the file cannot be read.
+// Throws SystemError if the file cannot be read, InputError if it is cut off or corrupt gzip.
 CsvProblem read_csv(const std::filesystem::path& path);
 
 // The problem with its offsets (and the arena of each buffer where there are several).

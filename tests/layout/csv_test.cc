@@ -1,11 +1,11 @@
 #include "layout/csv.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <fstream>
 
 #include "trace/error.h"
+#include "trace/gzip.h"
 
 namespace ebb::layout {
 namespace {
@@ -76,11 +76,16 @@ TEST(Csv, ReadsPlainAndGzippedFiles) {
   const std::string text = "id,lower,upper,size\n1,0,4,100\n2,3,6,200\n";
   const std::string plain = testing::TempDir() + "ebb_csv_test.csv", packed = plain + ".gz";
   std::ofstream(plain) << text;
-  const gzFile file = gzopen(packed.c_str(), "wb");
-  gzputs(file, text.c_str());
-  gzclose(file);
+  std::ofstream(packed, std::ios::binary) << gzip(text);
   EXPECT_EQ(read_csv(plain).problem, kTwo);
   EXPECT_EQ(read_csv(packed).problem, kTwo);
+}
+
+TEST(Csv, AGzippedFileThatIsCutOffIsAnError) {
+  const std::string whole = gzip("id,lower,upper,size\n1,0,4,100\n2,3,6,200\n");
+  const std::string cut = testing::TempDir() + "ebb_csv_test_cut.csv.gz";
+  std::ofstream(cut, std::ios::binary) << whole.substr(0, whole.size() - 8);
+  EXPECT_THROW(read_csv(cut), InputError);
 }
 
 TEST(Csv, AFileThatCannotBeOpenedIsASystemError) {
