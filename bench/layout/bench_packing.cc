@@ -95,7 +95,7 @@ void show_baselines(const std::vector<std::string>& files) {
     const Problem problem = read_csv(kData / file).problem;
     const Timed result = timed_pack(problem, {});
     const auto load = static_cast<double>(result.layout.load);
-    fmt::print("{:24} {:8} {:8.5f} {:9.2f} |", file.substr(0, file.find('.')), problem.buffers.size(),
+    fmt::print("{:24} {:8} {:8.5f} {:9.2f} |", file.substr(0, file.find(".csv")), problem.buffers.size(),
                result.layout.ratio(), result.seconds * 1e3);
     for (const Fit fit : {Fit::kBest, Fit::kFirst})
       fmt::print(" {:8.4f}", pack_smartpool(problem, fit).ratio());
