@@ -13,15 +13,39 @@
 namespace ebb::layout {
 namespace {
 
-constexpr std::array kShares{0.95, 0.9, 0.98, 0.995, 0.85, 0.999, 0.99, 0.8, 0.7};
-constexpr int kRounds = 3;  // over the shares, each with twice the steps
+// What belongs to a core: items alive while the load is at least this share of its peak, with at least this
+// share of the part's area, peak x sections.
+struct Shape {
+  double share = 0;
+  double area = 0;
+
+  bool contains(const Shape& other) const { return share <= other.share && area <= other.area; }
+};
+
+constexpr std::array kShapes{
+    Shape{0.95},       Shape{0.9},       Shape{0.98},  Shape{0.995},     Shape{0.8, 1e-5}, Shape{0.9, 3e-4},
+    Shape{0.95, 3e-4}, Shape{0.85},      Shape{0.999}, Shape{0.99},      Shape{0.0, 3e-5}, Shape{0.9, 1e-5},
+    Shape{0.9, 3e-5},  Shape{0.9, 3e-3}, Shape{0.8},   Shape{0.8, 3e-4}, Shape{0.7},
+};
+constexpr int kRounds = 3;  // over the shapes, each with twice the steps
 constexpr int kSeeds = 2;   // of a round, for cores that are packed
 constexpr std::int64_t kStepsPerPiece = 20'000;
 constexpr int kReorderings = 40;  // of what lies around a core
+constexpr Units kSmallestStep = 4;
 
-// The items alive in sections of at least `threshold` load, longest-lived first, on sections of their own.
-Instance core_of(const Instance& part, Units threshold) {
+using Measure = double (*)(const Item&);
+
+double size_of(const Item& item) { return static_cast<double>(item.size); }
+double area_of(const Item& item) { return static_cast<double>(item.size) * item.count; }
+
+constexpr std::array<Measure, 2> kMeasures{size_of, area_of};
+
+// The items of this shape, longest-lived first, on sections of their own.
+Instance core_of(const Instance& part, const Shape& shape) {
   const std::vector<Units> load = load_of(part);
+  const auto peak = static_cast<double>(*std::max_element(load.begin(), load.end()));
+  const auto threshold = static_cast<Units>(shape.share * peak);
+  const double smallest = shape.area * peak * part.sections;
   std::vector<int> critical_before(part.sections + 1, 0);
   for (int s = 0; s < part.sections; ++s) {
     critical_before[s + 1] = critical_before[s] + (load[s] >= threshold ? 1 : 0);
@@ -29,6 +53,7 @@ Instance core_of(const Instance& part, Units threshold) {
   Problem core{.buffers = {}, .period = part.sections};
   for (std::size_t i = 0; i < part.items.size(); ++i) {
     const Item& item = part.items[i];
+    if (area_of(item) < smallest) continue;
     bool is_critical = false;
     for_ranges(item, part.sections, [&](int first, int last) {
       is_critical = is_critical || critical_before[last] > critical_before[first];
@@ -62,13 +87,6 @@ SearchResult pack_core(const Instance& core, std::size_t items, Units ceiling, s
   return {.end = SearchEnd::kFits, .offsets = std::move(offsets)};
 }
 
-using Measure = double (*)(const Item&);
-
-double size_of(const Item& item) { return static_cast<double>(item.size); }
-double area_of(const Item& item) { return static_cast<double>(item.size) * item.count; }
-
-constexpr std::array<Measure, 2> kMeasures{size_of, area_of};
-
 std::vector<int> largest_first(const Instance& part, Measure measure) {
   std::vector<int> order(part.items.size());
   std::iota(order.begin(), order.end(), 0);
@@ -82,15 +100,13 @@ class CorePacker {
  public:
   CorePacker(const Instance& part, Units goal, PartLayout start, SearchBudget& budget)
       : part_(part), goal_(goal), best_(std::move(start)), budget_(budget) {
-    const std::vector<Units> load = load_of(part);
-    peak_ = static_cast<double>(*std::max_element(load.begin(), load.end()));
     for (const Measure measure : kMeasures) orders_.push_back(largest_first(part, measure));
   }
 
   // False if the core was not packed.
-  bool pack_around(double share, std::uint64_t seed, std::int64_t steps, int reorderings) {
-    const Instance core = core_of(part_, static_cast<Units>(share * peak_));
-    if (core.items.size() > kLargestCore) return false;
+  bool pack_around(const Shape& shape, std::uint64_t seed, std::int64_t steps, int reorderings) {
+    const Instance core = core_of(part_, shape);
+    if (core.items.empty() || core.items.size() > kLargestCore) return false;
     SearchResult packed = pack_core(core, part_.items.size(), goal_, seed, steps, budget_);
     if (packed.end == SearchEnd::kDoesNotFit) best_.lower_bound = std::max(best_.lower_bound, goal_ + 1);
     if (packed.end != SearchEnd::kFits) return false;
@@ -117,11 +133,15 @@ class CorePacker {
     }
   }
 
+  // To the goal, or half way there, or a quarter.
   void reorder_around(const std::vector<Units>& fixed, int reorderings) {
     for (const std::vector<int>& order : orders_) {
-      auto offsets = pack_by_reordering(part_, fixed, order, Fit::kFirst, below(goal_), reorderings, budget_);
-      if (offsets) keep(std::move(*offsets));
-      if (is_done()) return;
+      for (Units part = 1; part <= kSmallestStep && !is_done(); part *= 2) {
+        const Units ceiling = best_.height - (best_.height - goal_ + part - 1) / part;
+        auto offsets =
+            pack_by_reordering(part_, fixed, order, Fit::kFirst, below(ceiling), reorderings, budget_);
+        if (offsets) keep(std::move(*offsets));
+      }
     }
   }
 
@@ -138,7 +158,6 @@ class CorePacker {
   const Units goal_;
   PartLayout best_;
   SearchBudget& budget_;
-  double peak_ = 0;
   std::vector<std::vector<int>> orders_;
   std::vector<std::vector<Units>> seen_;  // cores that were packed around; another share can give the same
 };
@@ -148,7 +167,7 @@ class CorePacker {
 PartLayout pack_around_core(double share, Units goal, const Instance& part, PartLayout start,
                             std::uint64_t seed, SearchBudget& budget) {
   CorePacker packer(part, goal, std::move(start), budget);
-  packer.pack_around(share, seed, kStepsPerPiece, 0);
+  packer.pack_around({share}, seed, kStepsPerPiece, 0);
   return packer.take();
 }
 
@@ -156,11 +175,14 @@ PartLayout pack_around_cores(Units goal, const Instance& part, PartLayout start,
                              SearchBudget& budget) {
   CorePacker packer(part, goal, std::move(start), budget);
   for (int round = 0; round < kRounds; ++round) {
-    double too_hard = 0;  // cores of smaller shares contain that one
-    for (const double share : kShares) {
-      for (int k = 0; k < kSeeds && share > too_hard && !packer.is_done(); ++k) {
+    std::vector<Shape> too_hard;
+    for (const Shape& shape : kShapes) {
+      const auto contained = [&](const Shape& hard) { return shape.contains(hard); };
+      for (int k = 0; k < kSeeds && !packer.is_done(); ++k) {
+        if (std::any_of(too_hard.begin(), too_hard.end(), contained)) break;
         const auto next_seed = seed + static_cast<std::uint64_t>(round * kSeeds + k);
-        if (!packer.pack_around(share, next_seed, kStepsPerPiece << round, kReorderings)) too_hard = share;
+        if (!packer.pack_around(shape, next_seed, kStepsPerPiece << round, kReorderings))
+          too_hard.push_back(shape);
       }
     }
   }

@@ -25,8 +25,8 @@ inline constexpr std::size_t kLargestCore = 10'000;
 PartLayout pack_around_core(double share, Units goal, const Instance& part, PartLayout start,
                             std::uint64_t seed, SearchBudget& budget);
 
-// Tries smaller and larger cores, and other orders around them, until the goal is reached, a core proves that
-// it cannot be, or the budget is spent.
+// Tries smaller and larger cores, with and without small items, and other orders around them, until the goal
+// is reached, a core proves that it cannot be, or the budget is spent.
 PartLayout pack_around_cores(Units goal, const Instance& part, PartLayout start, std::uint64_t seed,
                              SearchBudget& budget);
 
