@@ -29,7 +29,8 @@ constexpr Bytes kBucket = 25 * kMiB;
 constexpr Nanoseconds kHop = 5'000;  // latency; a tree has two a level
 constexpr double kBetweenRanks = 0.01, kBetweenIterations = 0.01, kBetweenOps = 0.03;  // standard deviations
 constexpr int kIterations = 2;                                                         // sampled
-constexpr int kPlans = 8;  // where every rank has its own, these are dealt out
+constexpr int kPlans = 8;                     // where every rank has its own, these are dealt out
+constexpr std::int64_t kEvaluations = 2'000;  // of each plan
 
 double milliseconds(double nanoseconds) { return nanoseconds / 1e6; }
 
@@ -109,7 +110,8 @@ class Study {
   std::size_t buckets() const { return buckets_.size(); }
 
   std::optional<Plan> plan_for(const Program& measured, Bytes limit, const char* planner) const {
-    PlanningResult made = find_planner(planner).plan({measured, gaps_, machine_, limit}, {});
+    PlanningResult made =
+        find_planner(planner).plan({measured, gaps_, machine_, limit}, {.evaluations = kEvaluations});
     if (made.infeasible) return std::nullopt;
     return std::move(made.plan);
   }
@@ -193,6 +195,23 @@ void print_line(const char* name, const std::vector<double>& times, const std::v
   fmt::print("\n");
 }
 
+// Two ranks on one link: what a plan costs that does not know it.
+void print_shared_link(const Program& program, const Program& slowest, const Machine& machine, Bytes limit) {
+  Machine half = machine;
+  for (Bytes* bandwidth : {&half.bandwidth_out, &half.bandwidth_in, &half.bandwidth_both}) *bandwidth /= 2;
+  const std::optional<Plan> alone = Study(program, machine).plan_for(slowest, limit, "ebb");
+  const std::optional<Plan> together = Study(program, half).plan_for(slowest, limit, "ebb");
+  if (!alone || !together) return;
+  const auto time = [&](const Plan& plan) {
+    return milliseconds(Study(program, half).step_of_all(8, kCommunication[0], {plan}, limit));
+  };
+  fmt::print(
+      "\nOn 8 ranks of which two share a link, with communication of {}: {:.1f} ms by a plan for the whole "
+      "link, "
+      "{:.1f} ms by a plan for half of it.\n",
+      kCommunication[0], time(*alone), time(*together));
+}
+
 void print_study(const std::string& name, const Program& program, const Machine& machine) {
   Study study(program, machine);
   const Bytes peak = program.peak_demand();
@@ -235,6 +254,7 @@ void print_study(const std::string& name, const Program& program, const Machine&
       program.load().front() / kMiB, milliseconds(settling));
   fmt::print("if each begins in an iteration of its own, {:.1f} s on 64 ranks and {:.1f} s on 1,024.\n",
              64 * settling / 1e9, 1024 * settling / 1e9);
+  print_shared_link(program, *slowest, machine, limit);
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ def install(patches: Patches) -> None:
     patches.replace(torch.distributed.Reducer, "_rebuild_buckets", _integers_staying)
     patches.replace(torch.distributed, "_verify_params_across_processes", _integers_staying)
     patches.when_imported("torch.distributed.fsdp", _refuse_fsdp)
+    # What fully_shard makes, wherever that was imported from.
+    for package in ("fsdp._fully_shard", "_composable.fsdp"):
+        patches.when_imported(f"torch.distributed.{package}._fsdp_param_group", _refuse_sharded_groups)
 
 
 def _tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -117,15 +120,26 @@ def _integers_staying(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_NO_FSDP = (
+    "Ebb is on: FSDP resizes the storages of its flat parameters by itself, and what Ebb has moved would be lost;"
+    " use DistributedDataParallel with ZeroRedundancyOptimizer, or call ebb.off() before sharding"
+)
+
+
+def _refusing_fsdp(original: Any) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(_NO_FSDP)
+
+    return refuse
+
+
 def _refuse_fsdp(patches: Patches, fsdp: Any) -> None:
-    def refusing(original: Any) -> Callable[..., Any]:
-        def refuse(*args: Any, **kwargs: Any) -> Any:
-            raise RuntimeError(
-                "Ebb is on: FSDP resizes the storages of its flat parameters by itself, and what Ebb has moved would be lost;"
-                " use DistributedDataParallel with ZeroRedundancyOptimizer, or call ebb.off() before sharding"
-            )
+    """Also for models that were sharded before."""
+    for name in ("__init__", "forward"):
+        patches.replace(fsdp.FullyShardedDataParallel, name, _refusing_fsdp)
+    patches.replace(fsdp, "fully_shard", _refusing_fsdp)
 
-        return refuse
 
-    patches.replace(fsdp.FullyShardedDataParallel, "__init__", refusing)
-    patches.replace(fsdp, "fully_shard", refusing)
+def _refuse_sharded_groups(patches: Patches, module: Any) -> None:
+    for name in ("__init__", "unshard"):
+        patches.replace(module.FSDPParamGroup, name, _refusing_fsdp)

@@ -185,10 +185,11 @@ def train(rank: int, run: Run) -> dict[str, Any]:
     optimizer = make_optimizer(run.optimizer, wrapped)
     torch.manual_seed(SEED + 1 + rank)
     losses: list[str] = []
-    for i in range(MOST_STEPS if run.follow else run.steps):
+    steps = MOST_STEPS if run.follow else run.steps
+    while len(losses) < steps:
         if rank == run.slow_rank:
             time.sleep(0.05)
-        last = not run.follow and i == run.steps - 1
+        last = len(losses) == steps - 1
         optimizer.zero_grad()
         if run.no_sync:
             with wrapped.no_sync():
@@ -199,8 +200,10 @@ def train(rank: int, run: Run) -> dict[str, Any]:
         loss.backward()
         optimizer.step()
         losses.append(loss.item().hex())
-        if run.follow and all_followed(run.follow):
-            break
+        if run.follow and steps == MOST_STEPS and all_followed(run.follow):
+            if run.short_rank < 0:
+                break
+            steps = len(losses) + 1  # and the last one is short
     if isinstance(optimizer, Zero):
         optimizer.consolidate_state_dict(0)
     told = {"loss": losses, "model": model.state_dict(), "optimizer": state_of(optimizer, rank)}

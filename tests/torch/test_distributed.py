@@ -313,6 +313,13 @@ class Trouble(RanksTest):
         self.assertAsPlainDdp(run)
         self.assertAsPlainDdp(dataclasses.replace(run, slow_rank=0, short_rank=1), 4)
 
+    def test_where_one_rank_deviates_the_others_follow_on(self):
+        run = self.limited(Run("convolutions", planner="ebb", follow=2, short_rank=0))
+        statuses = self.assertAsPlainDdp(run)
+        self.assertEqual([status["refusal"] for status in statuses], ["", ""])
+        self.assertGreater(statuses[0]["deviations"], 0)
+        self.assertEqual((statuses[1]["deviations"], statuses[1]["fallbacks"], statuses[1]["now"]), (0, 0, "planned"))
+
     def test_when_a_rank_dies_the_others_end_with_torchs_own_error(self):
         def body(rank: int, limit: int) -> Any:
             if limit:
