@@ -65,6 +65,18 @@ void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorH
   steward.platform().order_compute_after_current();
 }
 
+// While it lives, the current thread does not listen; nor do threads that inherit its state meanwhile.
+class Deaf {
+ public:
+  Deaf() { set_listening(false); }
+  ~Deaf() { set_listening(was_listening_); }
+  Deaf(const Deaf&) = delete;
+  Deaf& operator=(const Deaf&) = delete;
+
+ private:
+  bool was_listening_ = is_listening();
+};
+
 // What its threads do later with the tensors, which stay where they are, does not come to us.
 void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stack, Lock& lock) {
   struct Relock {
@@ -74,7 +86,7 @@ void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stac
   lock.unlock();
   const Relock relock{lock};
   const CollectiveIssue issuing;
-  const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
+  const Deaf deaf;
   op.redispatchBoxed(below, &stack);
 }
 
