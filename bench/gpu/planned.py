@@ -143,6 +143,10 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
             time.sleep(0.02)
             status = ebb.status()
     before = time.perf_counter() - start
+    while ebb.status()["improving"] and training.steps < MOST_STEPS:
+        training.step()
+        torch.cuda.synchronize()
+        time.sleep(0.5)
     for _ in range(2):
         training.step()
     first = ebb.status()

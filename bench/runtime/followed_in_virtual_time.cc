@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "../comma_list.h"
-#include "machine/presets.h"
+#include "machine/machine_file.h"
+#include "runtime/prepared_plan.h"
 #include "runtime/virtual_backend.h"
 #include "step_player.h"
 #include "trace/load.h"
@@ -38,6 +39,11 @@ void show_long_gaps(const Program& program, const StepComparison& step) {
   }
 }
 
+std::size_t planned_replays(const Device& device) {
+  const std::optional<FollowedStep> followed = device.followed();
+  return followed && followed->plan ? followed->plan->lowered.replays.size() : 0;
+}
+
 void follow(const Program& program, const Machine& machine, int percent, const std::string& planner) {
   testing::VirtualBackend backend(machine, false);
   Device device(backend, {.limit = program.peak_demand() / 100 * percent,
@@ -53,23 +59,27 @@ void follow(const Program& program, const Machine& machine, int percent, const s
   }
   const DeviceStatus status = device.status();
   if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
-  for (int i = 0; i < 8; ++i) player.iterate();
+  for (int i = 0; i < 7; ++i) player.iterate();
+  const DeviceStatistics before = device.statistics();
+  player.iterate();
+  const DeviceStatistics after = device.statistics();
   const IterationStatistics last = device.iterations().back();
   const auto plain = static_cast<double>(status.plain_step);
   const double predicted = static_cast<double>(status.predicted_step) / plain;
   const double followed = static_cast<double>(last.step_time) / plain;
   fmt::print(
       "{:>4}% {:<16} predicted {:.4f} x plain, followed {:.4f} ({:+.2f} %); {} MiB out, {} in, {} replays, "
-      "{} left out, {:.1f} s planning\n",
+      "{} planned; {} left out, {} displaced, {} misplaced, {:.1f} s planning\n",
       percent, status.planner, predicted, followed, 100 * (followed / predicted - 1), last.bytes_out / kMiB,
-      last.bytes_in / kMiB, last.replays, last.left_out, status.planning_seconds);
+      last.bytes_in / kMiB, last.replays, planned_replays(device), last.left_out,
+      after.displaced - before.displaced, after.misplaced - before.misplaced, status.planning_seconds);
   if (const std::optional<StepComparison> step = device.comparison()) show_long_gaps(program, *step);
 }
 
 int run(int argc, char** argv) {
   if (argc < 2) return fmt::print(stderr, "which step? see the top of the source\n"), 2;
   const Program program = load_program(argv[1]);
-  const Machine machine = find_preset(argc > 2 ? argv[2] : "h200");
+  const Machine machine = load_machine(argc > 2 ? argv[2] : "h200");
   for (const std::string& percent : split(argc > 3 ? argv[3] : "75,60,45"))
     for (const std::string& planner : split(argc > 4 ? argv[4] : "ebb"))
       follow(program, machine, std::stoi(percent), planner);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ class _Control:
         self.settings = settings
         for part in (reach, functions, collectives, self.ranks):
             part.install(self._patches)
+        if settings.device == "cuda" and settings.amount is not None:
+            _make_library_workspaces()
         self.ranks.start()
         if settings.amount is not None and _limit_known_now(settings) is None:
             self._observation = Observation(self._limit_to_share_of_peak)
@@ -92,6 +95,14 @@ class _Control:
         )
         if mode == "planned" and Progress.is_wanted():
             self._progress = Progress(settings.planner)
+
+
+def _make_library_workspaces() -> None:
+    """cuBLAS takes memory at its first use in a thread and never gives it back. Taken before all else, it lies at one
+    end of the arena and is in nobody's way. If it does not work now, cuBLAS takes it when it comes to that."""
+    with contextlib.suppress(RuntimeError), torch.enable_grad(), torch.autocast("cuda", enabled=False):
+        weight = torch.ones(16, 16, device="cuda", requires_grad=True)
+        torch.nn.functional.linear(weight, weight, weight[0]).sum().backward()
 
 
 _control = _Control()

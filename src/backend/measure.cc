@@ -10,12 +10,14 @@ namespace {
 constexpr Bytes kSmallCopy = 4096;
 constexpr Bytes kPage = 4096;
 constexpr int kPlaces = 4;  // copies of one direction go round this many places
+constexpr Bytes kBeyondCaches = 128 * kMiB;
+constexpr int kMostRounds = 400;  // of compute beside copies
 
 class Measurement {
  public:
   Measurement(Backend& backend, const MeasureOptions& options) : backend_(backend), options_(options) {
     // Each direction and compute has a part of the device of its own.
-    device_ = backend.reserve(3 * kPlaces * options.copy);
+    device_ = backend.reserve(2 * kPlaces * options.copy + compute_part());
     const Bytes bytes = 2 * kPlaces * options.copy;
     const auto begin = std::chrono::steady_clock::now();
     host_ = backend.host_slab(bytes);
@@ -31,6 +33,7 @@ class Measurement {
     result_.rate_both = std::min(rate_of_both(), result_.rate_out + result_.rate_in);
     result_.latency_out = latency_of(Engine::out);
     result_.latency_in = latency_of(Engine::in);
+    rounds_ = rounds_beside_copies();
     const double alone = compute_time(false, false);
     result_.stretch_out = std::max(1.0, compute_time(true, false) / alone);
     result_.stretch_in = std::max(1.0, compute_time(false, true) / alone);
@@ -40,6 +43,8 @@ class Measurement {
   }
 
  private:
+  Bytes compute_part() const { return std::max(kPlaces * options_.copy, kBeyondCaches); }
+
   void enqueue(Engine engine, int i, Bytes bytes) {
     const Bytes place = i % kPlaces * options_.copy;
     const Bytes part = kPlaces * options_.copy;
@@ -48,8 +53,8 @@ class Measurement {
     } else if (engine == Engine::in) {
       backend_.copy(engine, device_ + part + place, host_ + part + place, bytes);
     } else {
-      const Bytes half = bytes / 2;
-      backend_.copy(engine, device_ + 2 * part + place, device_ + 2 * part + place + half, half);
+      const Bytes half = compute_part() / 2;
+      backend_.copy(engine, device_ + 2 * part, device_ + 2 * part + half, half);
     }
   }
 
@@ -102,10 +107,22 @@ class Measurement {
     return *middle;
   }
 
-  // The links get enough to do to be busy until compute is done; the shortest of a few attempts.
+  // Compute for about as long as the links are busy in `compute_time`, a little less.
+  int rounds_beside_copies() {
+    const Event begin = backend_.record(Engine::compute);
+    for (int i = 0; i < kPlaces; ++i) enqueue(Engine::compute, i, options_.copy);
+    const Event end = backend_.record(Engine::compute);
+    backend_.synchronize(end);
+    const double round = std::max(1.0, static_cast<double>(backend_.elapsed(begin, end)) / kPlaces);
+    const double rate = std::max({result_.rate_out, result_.rate_in, 1.0});
+    const double busy = options_.copies * static_cast<double>(options_.copy) * 1e9 / rate;
+    return static_cast<int>(std::clamp(0.7 * busy / round, 1.0 * kPlaces, 1.0 * kMostRounds));
+  }
+
+  // The links get enough to do to be busy until compute is done; the median of a few attempts.
   double compute_time(bool out, bool in) {
-    double best = 0;
-    for (int attempt = 0; attempt < 3; ++attempt) {
+    std::vector<double> times;
+    for (int attempt = 0; attempt < 5; ++attempt) {
       Event last_out = kHappened, last_in = kHappened;
       for (int i = 0; i < options_.copies; ++i) {
         if (out) enqueue(Engine::out, i, options_.copy);
@@ -114,15 +131,15 @@ class Measurement {
       if (out) last_out = backend_.record(Engine::out);
       if (in) last_in = backend_.record(Engine::in);
       const Event begin = backend_.record(Engine::compute);
-      for (int i = 0; i < kPlaces; ++i) enqueue(Engine::compute, i, options_.copy);
+      for (int i = 0; i < rounds_; ++i) enqueue(Engine::compute, i, options_.copy);
       const Event end = backend_.record(Engine::compute);
       backend_.synchronize(end);
-      const auto time = static_cast<double>(backend_.elapsed(begin, end));
-      best = attempt == 0 ? time : std::min(best, time);
+      times.push_back(static_cast<double>(backend_.elapsed(begin, end)));
       backend_.synchronize(last_out);
       backend_.synchronize(last_in);
     }
-    return std::max(1.0, best);
+    std::sort(times.begin(), times.end());
+    return std::max(1.0, times[times.size() / 2]);
   }
 
   double bytes_per_second(int copies, Nanoseconds time) const {
@@ -134,6 +151,7 @@ class Measurement {
   const MeasureOptions options_;
   std::byte* device_ = nullptr;
   std::byte* host_ = nullptr;
+  int rounds_ = kPlaces;
   LinkMeasurement result_;
 };
 

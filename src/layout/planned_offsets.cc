@@ -27,9 +27,9 @@ void fill_up(std::vector<PlannedMalloc>& mallocs, OpIndex op, std::size_t count,
 }  // namespace
 
 PlannedOffsets planned_offsets(const Program& program, const Gaps& gaps, const LoweredPlan& lowered,
-                               const ArenaProblem& arena, const Layout& layout) {
+                               const ArenaProblem& arena, const Layout& layout, Bytes ground) {
   PlannedOffsets offsets;
-  offsets.footprint = layout.footprint;
+  offsets.footprint = layout.footprint + ground;
   offsets.returns.assign(static_cast<std::size_t>(gaps.count()), kUnplanned);
   offsets.at_boundary.assign(program.blocks().size(), kUnplanned);
   offsets.workspaces.assign(program.ops().size(), kUnplanned);
@@ -40,7 +40,7 @@ PlannedOffsets planned_offsets(const Program& program, const Gaps& gaps, const L
   std::vector<PlannedMalloc> births, replays;
   for (std::size_t i = 0; i < arena.residencies.size(); ++i) {
     const Residency& residency = arena.residencies[i];
-    const Bytes offset = layout.offsets[i];
+    const Bytes offset = layout.offsets[i] + ground;
     const Buffer& buffer = arena.problem.buffers[i];
     if (residency.block >= 0 && buffer.end > *arena.problem.period)
       offsets.at_boundary[static_cast<std::size_t>(residency.block)] = offset;

@@ -20,8 +20,9 @@ struct PlannedOffsets {
   Bytes footprint = 0;
 };
 
-// `lowered` may be empty for a program without a plan. REQUIRES: layout.fits, made for arena.problem.
+// `lowered` may be empty for a program without a plan; all of it lies above `ground`. REQUIRES: layout.fits,
+// made for arena.problem.
 PlannedOffsets planned_offsets(const Program& program, const Gaps& gaps, const LoweredPlan& lowered,
-                               const ArenaProblem& arena, const Layout& layout);
+                               const ArenaProblem& arena, const Layout& layout, Bytes ground = 0);
 
 }  // namespace ebb::layout

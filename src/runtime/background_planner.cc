@@ -8,14 +8,20 @@
 namespace ebb {
 namespace {
 
+constexpr double kQuickFit = 6;  // seconds of attempts to pack, while the program goes on without a plan,
+constexpr double kFit = 30;      // and while it follows one
+
 struct Stopped {};
 
 // What has to be the same for two to follow one plan.
-std::string key_of(const PlanningNews& news, const BackgroundOptions& options) {
+std::string key_of(const PlanningNews& news, const BackgroundOptions& options, Bytes ground) {
   const ProgramInfo& info = news.iteration->program.info();
-  return fmt::format("{}-{}-{}-{}-{}-{}", fingerprint_text(news.fingerprint), options.capacity,
+  return fmt::format("{}-{}-{}-{}-{}-{}-{}", fingerprint_text(news.fingerprint), options.capacity, ground,
                      info.unmanaged, info.smallest_managed, options.planner, options.allow_recompute);
 }
+
+// Changing plans moves blocks once.
+bool is_worth_it(Nanoseconds better, Nanoseconds first) { return better < first - first / 500; }
 
 ScriptedIteration with_threshold(ScriptedIteration iteration, Bytes smallest_managed) {
   ProgramInfo info = iteration.program.info();
@@ -31,9 +37,10 @@ BackgroundPlanner::~BackgroundPlanner() {
   if (thread_.joinable()) thread_.join();
 }
 
-void BackgroundPlanner::start(Trace trace, const Machine& machine) {
+void BackgroundPlanner::start(Trace trace, const Machine& machine, Bytes ground) {
+  ground_ = ground;
   news_ = {};
-  done_ = false;
+  done_ = improving_ = enough_ = false;
   thread_ = std::thread([this, trace = std::move(trace), machine] { work(trace, machine); });
 }
 
@@ -54,18 +61,21 @@ void BackgroundPlanner::publish(const PlanningNews& news) {
   has_news_.store(true, std::memory_order_release);
 }
 
-Preparation BackgroundPlanner::prepare(const Program& program, const Machine& machine) {
-  const PlannerOptions planning{.deadline_seconds = options_.deadline_seconds,
+Preparation BackgroundPlanner::prepare(const Program& program, const Machine& machine, double planner_seconds,
+                                       double fit_seconds) {
+  const PlannerOptions planning{.deadline_seconds = planner_seconds,
                                 .allow_recompute = options_.allow_recompute,
                                 .settings = {{"footprint", 0}},  // packed here, with a reserve
                                 .progress = [this](const PlanningProgress&) {
-                                  if (stop_) throw Stopped{};
+                                  if (stop_ || (improving_ && enough_)) throw Stopped{};
                                 }};
   return prepare_plan(program, machine,
                       {.planner = options_.planner,
                        .plan = options_.plan,
                        .capacity = options_.capacity,
-                       .planning = planning});
+                       .ground = ground_,
+                       .planning = planning,
+                       .fit_seconds = fit_seconds});
 }
 
 Preparation BackgroundPlanner::prepare_for_all(const Program& program, const Machine& machine,
@@ -77,17 +87,31 @@ Preparation BackgroundPlanner::prepare_for_all(const Program& program, const Mac
   if (!answer.plan_here) {
     std::optional<Preparation> taken = decode_preparation(answer.plan, program, options_.capacity);
     news.taken = taken.has_value();
-    return taken ? *taken : prepare(program, machine);
+    return taken ? *taken : prepare(program, machine, options_.deadline_seconds, kFit);
   }
   const TimedStep step = slowest_of(mine, answer.measured);
   Preparation made;
   try {
-    made = prepare(step.program, step.machine);
+    made = prepare(step.program, step.machine, options_.deadline_seconds, kFit);
   } catch (const std::exception& error) {
     made.refusal = error.what();
   }
   exchange.give(news.key, encode_preparation(made, step, options_.capacity));
   return made;
+}
+
+void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
+  const std::shared_ptr<const PreparedPlan> first = news.preparation.plan;
+  news.planned = first != nullptr;
+  publish(news);
+  improving_ = first != nullptr;
+  try {
+    Preparation better = prepare(news.iteration->program, machine, options_.deadline_seconds, kFit);
+    if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step)))
+      news.preparation = std::move(better);
+  } catch (const Stopped&) {
+    if (!first) throw;
+  }
 }
 
 void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
@@ -100,17 +124,22 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
           with_threshold(extract_script(trace, blocks, detection), options_.smallest_managed));
       news.fingerprint = fingerprint(news.iteration->program);
       publish(news);
-      if (options_.exchange) news.key = key_of(news, options_);
-      const auto known = cache_.find(news.fingerprint);
+      if (options_.exchange) news.key = key_of(news, options_, ground_);
+      const auto known = cache_.find({news.fingerprint, ground_});
       news.reused = known != cache_.end();
       if (news.reused) {
         news.preparation = known->second;
       } else {
         const Program& program = news.iteration->program;
-        news.preparation =
-            options_.exchange ? prepare_for_all(program, machine, news) : prepare(program, machine);
+        if (options_.exchange) {
+          news.preparation = prepare_for_all(program, machine, news);
+        } else {
+          const double quick = std::min(options_.quick_seconds, options_.deadline_seconds);
+          news.preparation = prepare(program, machine, quick, kQuickFit);
+          if (news.preparation.cut_short && quick < options_.deadline_seconds) improve(news, machine);
+        }
         if (cache_.size() >= kMostPlans) cache_.clear();
-        cache_[news.fingerprint] = news.preparation;
+        cache_[{news.fingerprint, ground_}] = news.preparation;
       }
     }
   } catch (const std::exception& error) {
@@ -118,7 +147,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
   } catch (const Stopped&) {
     news.preparation.refusal = "stopped";
   }
-  news.done = true;
+  news.planned = news.done = true;
   publish(news);
   done_ = true;
 }

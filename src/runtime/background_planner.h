@@ -20,12 +20,14 @@ struct BackgroundOptions {
   Bytes capacity = 0;
   Bytes smallest_managed = 0;
   bool allow_recompute = false;
-  double deadline_seconds = 10;
+  double quick_seconds = 2;                     // for the planner, until there is a plan to begin with
+  double deadline_seconds = 10;                 // and for a better one, if it could have used more
   std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration
 };
 
 // What a job found; pointers are null for what it did not.
 struct PlanningNews {
+  bool planned = false;  // `preparation` says what came of it; a better one may come until done
   bool done = false;
   std::shared_ptr<const ScriptedIteration> iteration = {};
   std::uint64_t fingerprint = 0;
@@ -43,23 +45,30 @@ class BackgroundPlanner {
   bool busy() const { return thread_.joinable(); }
   bool done() const { return done_; }  // all news are there to be polled
   // REQUIRES: not busy.
-  void start(Trace trace, const Machine& machine);
+  void start(Trace trace, const Machine& machine, Bytes ground);
+  // What there is will do: a search for something better ends.
+  void be_content() { enough_ = true; }
   // Any news since the last call? Cheap if not. When they say done, it is no longer busy.
   bool poll(PlanningNews& news);
 
  private:
   void work(const Trace& trace, const Machine& machine);
-  Preparation prepare(const Program& program, const Machine& machine);
   Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
   void publish(const PlanningNews& news);
+  void improve(PlanningNews& news, const Machine& machine);
+  Preparation prepare(const Program& program, const Machine& machine, double planner_seconds,
+                      double fit_seconds);
 
   static constexpr std::size_t kMostPlans = 32;
   BackgroundOptions options_;
-  std::map<std::uint64_t, Preparation> cache_;  // by fingerprint; touched by one job at a time
+  Bytes ground_ = 0;                                              // of the arena as it was when the job began
+  std::map<std::pair<std::uint64_t, Bytes>, Preparation> cache_;  // by fingerprint and ground; of the job
   std::thread thread_;
   std::atomic<bool> has_news_ = false;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> done_ = false;
+  std::atomic<bool> improving_ = false;
+  std::atomic<bool> enough_ = false;
   std::mutex mutex_;  // guards news_
   PlanningNews news_;
 };

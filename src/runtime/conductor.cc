@@ -64,7 +64,7 @@ void Conductor::look_for_iteration() {
     return;
   timer_.update();
   const std::int64_t end = timer_.first_unknown().value_or(recorder_.events());
-  planner_.start(recorder_.tail(end, kMostLookedAt), machine_now());
+  planner_.start(recorder_.tail(end, kMostLookedAt), machine_now(), parts_.pager.pinned_ground());
   // Ever later, so that all looks together cost about as much as the last one.
   look_at_event_ = recorder_.events() + std::max(kFirstLook, (recorder_.events() - looked_from_) / 2);
 }
@@ -73,9 +73,9 @@ void Conductor::take_news() {
   PlanningNews news;
   if (!planner_.poll(news) || !news.iteration) return;
   if (!tracker_ || fingerprint_ != news.fingerprint) use_iteration(news);
-  if (!news.done) return;
+  if (!news.planned) return;
   refusal_ = news.preparation.refusal;
-  if (!news.preparation.plan || plan_) return;
+  if (!news.preparation.plan || plan_ == news.preparation.plan) return;
   plan_ = news.preparation.plan;
   key_ = news.key;
   ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
@@ -106,12 +106,14 @@ bool Conductor::is_time() {
 }
 
 void Conductor::start_following() {
+  if (follower_) left_out_before_ += follower_->left_out();
   follower_.emplace(parts_, remaker_, *tracker_, plan_);
   follower_->settle();
 }
 
 void Conductor::forget_place() {
   stop_following();
+  planner_.be_content();
   log_.lose();
   looked_from_ = recorder_.events();
   look_at_event_ = std::min(look_at_event_, looked_from_ + kFirstLook);
@@ -160,7 +162,8 @@ void Conductor::boundary() {
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);
-  if (!follower_ && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
+  const bool another = !follower_ || &follower_->plan() != plan_.get();
+  if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
   followed_all_along_ = follower_.has_value();
 }
 
@@ -187,7 +190,8 @@ DeviceStatus Conductor::status() {
   log_.update();
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_ && tracker_->known(),
-                      .planning = planner_.busy() && !planner_.done(),
+                      .planning = !plan_ && planner_.busy() && !planner_.done(),
+                      .improving = plan_ && planner_.busy() && !planner_.done(),
                       .refusal = refusal_,
                       .measured_step = log_.last_step(),
                       .iterations = log_.count(),

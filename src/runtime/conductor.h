@@ -32,6 +32,9 @@ class Conductor final : public Guide, public CopyLog {
   void op_ended(StepId step, Event start, Event end) override;
   PlannedPlace place_of_malloc(Bytes bytes) override;
   void malloced(PagedBlock& block) override;
+  bool make_room_for(const Step& replayed) override {
+    return follower_ && follower_->make_room_for(replayed);
+  }
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) override;
   bool keeps_replayed(const Step& step, const PagedBlock& block) override {
     return !follower_ || follower_->keeps_replayed(step, block);

@@ -47,17 +47,17 @@ struct Device::Parts {
                   .time_ops = options.time_ops || options.allow_recompute}) {
     if (options.mode != Mode::planned) return;
     if (!options.planner.empty()) find_planner(options.planner);
-    conductor.emplace(
-        b, shared, executor.remaker(), recorder, executor.timer(),
-        ConductorOptions{.planning = {.planner = options.planner,
-                                      .plan = options.plan,
-                                      .capacity = pager.capacity(),
-                                      .smallest_managed = std::max<Bytes>(options.smallest_managed, 1),
-                                      .allow_recompute = options.allow_recompute,
-                                      .deadline_seconds = options.planning_seconds,
-                                      .exchange = options.exchange},
-                         .machine = options.machine,
-                         .link_is_shared = options.link_is_shared});
+    ConductorOptions conducting;
+    conducting.planning.planner = options.planner;
+    conducting.planning.plan = options.plan;
+    conducting.planning.capacity = pager.capacity();
+    conducting.planning.smallest_managed = std::max<Bytes>(options.smallest_managed, 1);
+    conducting.planning.allow_recompute = options.allow_recompute;
+    conducting.planning.deadline_seconds = options.planning_seconds;
+    conducting.planning.exchange = options.exchange;
+    conducting.machine = options.machine;
+    conducting.link_is_shared = options.link_is_shared;
+    conductor.emplace(b, shared, executor.remaker(), recorder, executor.timer(), conducting);
     guide.current = &*conductor;
   }
 
@@ -234,6 +234,12 @@ std::optional<StepComparison> Device::comparison() const {
 std::optional<FollowedStep> Device::followed() const {
   const Lock lock(parts_->mutex);
   return parts_->conductor ? parts_->conductor->followed() : std::nullopt;
+}
+
+std::vector<Surprise> Device::surprises() const {
+  const Lock lock(parts_->mutex);
+  const std::deque<Surprise>& log = parts_->pager.surprises().log();
+  return {log.begin(), log.end()};
 }
 
 const Trace& Device::trace() const {

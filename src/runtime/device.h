@@ -27,6 +27,7 @@
 #include "runtime/plan_function.h"
 #include "runtime/statistics.h"
 #include "runtime/status.h"
+#include "runtime/surprises.h"
 
 namespace ebb {
 
@@ -123,6 +124,8 @@ class Device {
   std::optional<StepComparison> comparison() const;
   // Nothing if no iteration is known.
   std::optional<FollowedStep> followed() const;
+  // The last things that happened under a plan without being in it.
+  std::vector<Surprise> surprises() const;
   // What the program did so far; valid until the next call of the device.
   const Trace& trace() const;
   void write_trace(const std::string& path) const;  // trace/trace_file.h; throws SystemError

@@ -45,7 +45,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   Timing timing{.entered = recorder_.now()};
   update_times();
   remaker_.expire_steps();
-  parts_.pager.op_began();
+  parts_.pager.op_began(info.name);
   OpCall& call = call_;
   const ClearedAfter cleared(call);
   call.name = info.name;

@@ -249,6 +249,16 @@ bool Follower::make_room(OpIndex op) {
          (offset != layout::kUnplanned && parts_.pager.clear(offset, arena_end(offset, workspace)));
 }
 
+bool Follower::make_room_for(const Step& replayed) {
+  if (!planned_step(replayed)) return false;
+  for (std::size_t nth = 0; nth < replayed.births.size(); ++nth) {
+    if (replayed.births[nth].bytes == 0) continue;
+    const PlannedPlace place = place_of_replayed(replayed, nth);
+    if (!place.planned() || !parts_.pager.clear(place.begin, place.end)) return false;
+  }
+  return true;
+}
+
 PlannedPlace Follower::place_of(const ScriptMalloc& malloc, OpIndex op) const {
   if (malloc.block >= 0) {
     const Bytes offset = plan_->offsets.births.offset(op, nth_birth_[static_cast<std::size_t>(malloc.block)]);

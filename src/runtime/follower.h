@@ -26,6 +26,8 @@ class Follower {
   void issue_until(OpIndex op);
   // Empties the places of what the op will malloc. true: all are free.
   bool make_room(OpIndex op);
+  // The same for a replayed op, if the plan has it.
+  bool make_room_for(const Step& replayed);
   // Issues what may begin while the op runs.
   void issue_beside(OpIndex op);
 

@@ -32,6 +32,9 @@ class Guide {
   // Where the next malloc goes, inside an op or on its own, and what came of it.
   virtual PlannedPlace place_of_malloc(Bytes bytes) = 0;
   virtual void malloced(PagedBlock& block) = 0;
+  // A replayed op's operands are pinned: the same for its mallocs. false: it is not in a plan, or not all can
+  // be had.
+  [[nodiscard]] virtual bool make_room_for(const Step& replayed) = 0;
   // Where a replayed op's nth malloc goes.
   virtual PlannedPlace place_of_replayed(const Step& step, std::size_t nth) = 0;
   // A replay made a dropped block on its way to another, in this step. Does it stay?
@@ -48,6 +51,7 @@ struct GuideSlot {
   void malloced(PagedBlock& block) const {
     if (current) current->malloced(block);
   }
+  bool make_room_for(const Step& replayed) const { return current && current->make_room_for(replayed); }
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const {
     return current ? current->place_of_replayed(step, nth) : PlannedPlace{};
   }

@@ -19,6 +19,7 @@
 #include "runtime/recipe.h"
 #include "runtime/stall_meter.h"
 #include "runtime/statistics.h"
+#include "runtime/surprises.h"
 #include "runtime/victims.h"
 
 namespace ebb {
@@ -105,13 +106,18 @@ class Pager {
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark();
   void compute_advanced() { mark_is_current_ = false; }
-  void op_began() { ++now_; }
+  void op_began(std::string_view name) {
+    ++now_;
+    surprises_.op_began(name);
+  }
   void touch(PagedBlock& block) { block.last_use = now_; }
 
   // Neither pinned nor at rest.
   bool may_leave(const PagedBlock& block) const { return block.pins == 0 && !rests(block); }
   // What has to stay on the device whatever happens, without what the last op used.
   Bytes bytes_that_stay() const;
+  // How far from the low end all is taken by blocks that have to stay.
+  Bytes pinned_ground() const;
   std::int64_t now() const { return now_; }  // in ops
   Bytes take_arena_peak() { return arena_.take_peak(); }
   // Resident blocks by offset.
@@ -120,6 +126,7 @@ class Pager {
   std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
   HostStore& host() { return host_; }
   StallMeter& stalls() { return stalls_; }
+  SurpriseLog& surprises() { return surprises_; }
   // Told of every copy, with the events around it.
   void set_copy_log(CopyLog* log) { copy_log_ = log; }
 
@@ -164,6 +171,7 @@ class Pager {
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes);
   Event timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from);
   void settle_in(PagedBlock& block, const Region& region);
+  void note(SurpriseKind kind, Bytes bytes, Bytes offset, Bytes wanted, Bytes wanted_end);
   void tell(const PagedBlock& block) const {
     if (options_.on_move) options_.on_move(block.handle, block.resident() ? data(block) : nullptr);
   }
@@ -191,6 +199,7 @@ class Pager {
   bool low_end_is_planned_ = false;
   Bytes resting_zone_;  // at the high end, for blocks that may rest: others go there only if they have to
   StallMeter stalls_;
+  SurpriseLog surprises_;
   CopyLog* copy_log_ = nullptr;
 
   // Kept between calls so that they allocate nothing in the long run.

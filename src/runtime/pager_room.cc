@@ -98,8 +98,10 @@ bool Pager::send_away(Bytes begin, Bytes end) {
     if (it == residents_.begin()) return true;
     PagedBlock& block = *std::prev(it)->second;
     if (block.at.region.end() <= begin) return true;
+    const Bytes offset = block.at.region.offset;
     if (!may_leave(block) || !evict(block)) return false;
     ++statistics_.displaced;
+    note(SurpriseKind::displaced, block.bytes, offset, begin, end);
   }
 }
 
@@ -112,8 +114,21 @@ std::optional<Region> Pager::take_planned(Bytes bytes, const PlannedPlace& where
     waits_.clear();
     region = arena_.take_within(where.begin, where.end, bytes, waits_);
   }
-  if (!region) ++statistics_.misplaced;
+  if (!region) {
+    ++statistics_.misplaced;
+    note(SurpriseKind::misplaced, bytes, -1, where.begin, where.end);
+  }
   return region;
+}
+
+void Pager::note(SurpriseKind kind, Bytes bytes, Bytes offset, Bytes wanted, Bytes wanted_end) {
+  if (low_end_is_planned_)
+    surprises_.add({.kind = kind,
+                    .at = now_,
+                    .bytes = bytes,
+                    .offset = offset,
+                    .wanted = wanted,
+                    .wanted_end = wanted_end});
 }
 
 bool Pager::clear(Bytes begin, Bytes end) {
@@ -180,7 +195,12 @@ std::optional<Bytes> Pager::clear_window(Bytes bytes, AddressRange where) {
         refused_.insert(piece_blocks_[i]->handle);
         cleared = false;
       }
-    if (cleared) return pieces_[window->first].offset;
+    if (!cleared) continue;
+    for (std::size_t i = window->first; i < window->last; ++i)
+      if (piece_blocks_[i])
+        note(SurpriseKind::evicted, piece_blocks_[i]->bytes, pieces_[i].offset, pieces_[window->first].offset,
+             pieces_[window->first].offset + need);
+    return pieces_[window->first].offset;
   }
 }
 
@@ -285,6 +305,15 @@ Bytes Pager::bytes_that_stay() const {
   for (const auto& [offset, block] : residents_)
     if (!may_leave(*block) && block->last_use < now_) bytes += block->at.region.bytes;
   return bytes;
+}
+
+Bytes Pager::pinned_ground() const {
+  Bytes ground = 0;
+  for (const auto& [offset, block] : residents_) {
+    if (offset != ground || block->pins == 0 || block->last_use == now_) break;
+    ground = block->at.region.end();
+  }
+  return ground;
 }
 
 std::string Pager::describe() const {

@@ -10,8 +10,7 @@
 namespace ebb {
 namespace {
 
-constexpr Bytes kPoolShare = 64;    // one part in this many stays free for what no plan knows, if it can
-constexpr double kFitSeconds = 30;  // in the background, while the program goes on without a plan
+constexpr Bytes kPoolShare = 64;  // one part in this many stays free for what no plan knows, if it can
 
 class Preparer {
  public:
@@ -19,30 +18,42 @@ class Preparer {
       : program_(program), machine_(machine), options_(options), gaps_(program) {}
 
   Preparation prepare() {
+    Preparation found = choose();
+    found.cut_short = cut_short_;
+    return found;
+  }
+
+ private:
+  Preparation choose() {
     if (options_.plan) return with("given", options_.plan);
     if (Preparation found = with("keep", find_planner("keep").plan); found.plan) return found;
     const std::string name = options_.planner.empty() ? default_planner() : options_.planner;
     return with(name, find_planner(name).plan);
   }
 
- private:
   Preparation with(const std::string& name, const PlanFunction& plan) {
     const auto start = std::chrono::steady_clock::now();
+    const auto elapsed = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
     for (const Bytes pool : {options_.capacity / kPoolShare, Bytes{0}}) {
       layout::FittedPlan fitted = fit(plan, pool);
-      if (!fitted.fits) continue;
-      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      return ready(name, std::move(fitted), elapsed.count());
+      if (fitted.fits) return ready(name, std::move(fitted), elapsed());
+      cut_short_ = cut_short_ || elapsed() >= options_.fit_seconds;
     }
     if (refusal_.empty())
       refusal_ = fmt::format("{}: packed, no plan keeps {} bytes", name, options_.capacity);
-    return {.plan = nullptr, .refusal = refusal_};
+    return {.refusal = refusal_};
   }
 
   // What the plan leaves free lies above the footprint.
   layout::FittedPlan fit(const PlanFunction& plan, Bytes pool) {
     const auto make = [&](Bytes limit) -> std::optional<Plan> {
+      const auto start = std::chrono::steady_clock::now();
       PlanningResult result = plan({program_, gaps_, machine_, limit}, options_.planning);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      const double deadline = options_.planning.deadline_seconds;
+      cut_short_ = cut_short_ || (deadline > 0 && took.count() >= deadline);
       if (!result.infeasible) return std::move(result.plan);
       refusal_ = result.infeasible->sentence(program_);
       return std::nullopt;
@@ -53,7 +64,7 @@ class Preparer {
     layout::FittedPlan fitted = layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
                                                  {.alignment = Arena::kAlignment,
                                                   .reserve = pool,
-                                                  .deadline_seconds = kFitSeconds,
+                                                  .deadline_seconds = options_.fit_seconds,
                                                   .make_plan = make});
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
@@ -62,7 +73,9 @@ class Preparer {
   Preparation ready(const std::string& name, layout::FittedPlan fitted, double seconds) const {
     auto plan = std::make_shared<PreparedPlan>(program_);
     plan->planner = name;
-    plan->offsets = layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout);
+    const Bytes ground = fitted.layout.footprint + options_.ground <= options_.capacity ? options_.ground : 0;
+    plan->offsets =
+        layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout, ground);
     plan->lowered = std::move(fitted.lowered);
     plan->schedule = std::move(fitted.schedule);
     plan->arena = std::move(fitted.arena);
@@ -71,7 +84,7 @@ class Preparer {
     plan->predicted_step = fitted.step_time;
     plan->timeline = std::move(fitted.timeline);
     plan->planning_seconds = seconds;
-    return {.plan = std::move(plan), .refusal = {}};
+    return {.plan = std::move(plan)};
   }
 
   const Program& program_;
@@ -79,6 +92,7 @@ class Preparer {
   const PreparationOptions& options_;
   Gaps gaps_;
   std::string refusal_;
+  bool cut_short_ = false;
 };
 
 }  // namespace

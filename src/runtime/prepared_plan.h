@@ -29,13 +29,16 @@ struct PreparationOptions {
   std::string planner = {};  // empty: default_planner()
   PlanFunction plan = {};    // instead of a planner by name
   Bytes capacity = 0;        // of the arena
+  Bytes ground = 0;          // of it, at the low end: taken for good, by what counts as unmanaged
   PlannerOptions planning = {};
+  double fit_seconds = 30;  // after this no new attempt to pack begins
 };
 
 // What there is: the plan, or a sentence that says why there is none.
 struct Preparation {
-  std::shared_ptr<const PreparedPlan> plan;
-  std::string refusal;
+  std::shared_ptr<const PreparedPlan> plan = {};
+  std::string refusal = {};
+  bool cut_short = false;  // at a deadline: more time could give a better plan
 };
 
 // The name of the planner that serves when nobody chose one.

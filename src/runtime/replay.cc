@@ -102,8 +102,10 @@ bool Replay::try_function(const Step& step, Cast& cast, bool may_abandon) {
     parts_.pager.copy_within(*to, *from);
     parts_.pager.content_changed(*to);
   }
-  pin(cast.blocks, step.inside_peak);
-  if (may_abandon && parts_.pager.largest_hole() < step.inside_peak)
+  pin(cast.blocks, 0);
+  const bool room_is_sure = parts_.guide.make_room_for(step);
+  if (!room_is_sure) pin(cast.blocks, step.inside_peak);
+  if (may_abandon && !room_is_sure && parts_.pager.largest_hole() < step.inside_peak)
     std::ignore = back_up(parts_.pager, cast.changed);
   for (PagedBlock* block : cast.blocks) parts_.pager.begin_unseen_use(*block, true);
   ReplayFrame frame(parts_, step, cast.by_handle, may_abandon);
@@ -139,6 +141,11 @@ bool Replay::try_function(const Step& step, Cast& cast, bool may_abandon) {
 void Replay::run_step(std::size_t index) {
   const Step& step = parts_.recipes.step(recipe_.steps[index]);
   Cast cast = cast_of(step);
+  struct Named {
+    SurpriseLog& log;
+    std::string outer;
+    ~Named() { log.replay_ended(outer); }
+  } named{parts_.pager.surprises(), parts_.pager.surprises().replay_began(step.name)};
   if (!try_function(step, cast, true)) {
     ++parts_.statistics.abandoned_ops;
     parts_.pager.compact({});

@@ -91,7 +91,8 @@ std::shared_ptr<const PreparedPlan> prepare_again(const Json& text, const Progra
                                    .capacity = capacity - program.info().unmanaged};
   if (prepared->arena.meets_itself || !layout::validate(prepared->arena.problem, layout, limits).empty())
     return nullptr;
-  prepared->offsets = layout::planned_offsets(program, gaps, prepared->lowered, prepared->arena, layout);
+  prepared->offsets = layout::planned_offsets(program, gaps, prepared->lowered, prepared->arena, layout,
+                                              text.at("ground").get<Bytes>());
   prepared->planner = record.planner;
   prepared->predicted_step = text.at("predicted_step").get<Nanoseconds>();
   prepared->planning_seconds = text.at("planning_seconds").get<double>();
@@ -138,6 +139,7 @@ std::string encode_preparation(const Preparation& preparation, const TimedStep& 
               {"offsets", plan.layout.offsets},
               {"footprint", plan.layout.footprint},
               {"load", plan.layout.load},
+              {"ground", plan.offsets.footprint - plan.layout.footprint},
               {"predicted_step", plan.predicted_step},
               {"planning_seconds", plan.planning_seconds}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -33,6 +33,7 @@ struct DeviceStatus {
   Mode mode = Mode::reactive;  // now
   bool iteration_known = false;
   bool planning = false;         // in the background
+  bool improving = false;        // the plan that there is
   std::string planner = {};      // of the plan that is followed or ready; empty: none
   std::string refusal = {};      // why there is no plan, if one was asked for
   std::string fingerprint = {};  // of the iteration

@@ -197,6 +197,7 @@ py::dict status() {
   answer["now"] = name_of(state.mode);
   answer["iteration_known"] = state.iteration_known;
   answer["planning"] = state.planning;
+  answer["improving"] = state.improving;
   answer["planner"] = state.planner;
   answer["refusal"] = state.refusal;
   answer["fingerprint"] = state.fingerprint;

@@ -152,7 +152,7 @@ class CudaPlatform final : public Platform {
     const auto known = machines.find(index_);
     if (known != machines.end()) return known->second;
     const std::unique_ptr<Backend> backend = make_backend();
-    Machine machine = measured_machine(*backend, {.copy = 8 * kMiB, .copies = 12, .small_copies = 40});
+    Machine machine = measured_machine(*backend, {.copy = 8 * kMiB, .copies = 24, .small_copies = 40});
     machine.name = "this GPU";
     machine.source = "measured when Ebb started";
     return machines.emplace(index_, machine).first->second;

@@ -37,6 +37,20 @@ std::string page_of(const Program& program, const FollowedStep* followed, const 
   return report::render_page(encode_report(report));
 }
 
+report::Json surprises_of(const Device& device) {
+  constexpr const char* kKinds[] = {"displaced", "evicted", "misplaced"};
+  report::Json all = report::Json::array();
+  for (const Surprise& surprise : device.surprises())
+    all.push_back({{"kind", kKinds[static_cast<std::size_t>(surprise.kind)]},
+                   {"at", surprise.at},
+                   {"op", surprise.op},
+                   {"replay", surprise.replay},
+                   {"bytes", surprise.bytes},
+                   {"offset", surprise.offset},
+                   {"wanted", {surprise.wanted, surprise.wanted_end}}});
+  return all;
+}
+
 }  // namespace
 
 std::string report_page(const Device& device, Bytes limit) {
@@ -52,7 +66,9 @@ std::string report_parts(const Device& device, Bytes limit) {
   const PreparedPlan& plan = *followed->plan;
   const std::string text = encode_plan({limit, followed->machine, plan.planner, plan.lowered.plan},
                                        followed->iteration->program, plan.gaps);
-  return report::Json{{"plan", report::Json::parse(text)}, {"measured", encode_measured(measured_of(device))}}
+  return report::Json{{"plan", report::Json::parse(text)},
+                      {"measured", encode_measured(measured_of(device))},
+                      {"surprises", surprises_of(device)}}
       .dump(-1, ' ', false, report::Json::error_handler_t::replace);
 }
 

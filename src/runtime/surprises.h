@@ -1,0 +1,56 @@
+// What happened under a plan that the plan does not contain: who had to leave, for whom, in which op. For
+// those who ask why a step took longer than predicted.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trace/quantities.h"
+
+namespace ebb {
+
+enum class SurpriseKind : char {
+  displaced,  // left because a plan wanted its place
+  evicted,    // left because there was no room
+  misplaced,  // did not get the place that was planned for it
+};
+
+struct Surprise {
+  SurpriseKind kind = SurpriseKind::displaced;
+  std::int64_t at = 0;  // in ops since the device was made
+  std::string op = {};  // during which
+  bool replay = false;  // that op was run again
+  Bytes bytes = 0;      // of the block
+  Bytes offset = 0;     // where it lay; -1: nowhere
+  Bytes wanted = 0;     // where the room was wanted; -1: anywhere
+  Bytes wanted_end = 0;
+};
+
+// The last ones.
+class SurpriseLog {
+ public:
+  static constexpr std::size_t kMost = 256;
+  void op_began(std::string_view name) { op_ = name; }
+  // The name of the op within which it is replayed.
+  std::string replay_began(std::string_view name) {
+    replay_ = true;
+    return std::exchange(op_, name);
+  }
+  void replay_ended(std::string_view outer) { replay_ = false, op_ = outer; }
+  void add(Surprise surprise) {
+    surprise.op = op_;
+    surprise.replay = replay_;
+    if (log_.size() == kMost) log_.pop_front();
+    log_.push_back(std::move(surprise));
+  }
+  const std::deque<Surprise>& log() const { return log_; }
+
+ private:
+  std::string op_;
+  bool replay_ = false;
+  std::deque<Surprise> log_;
+};
+
+}  // namespace ebb
