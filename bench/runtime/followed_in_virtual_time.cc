@@ -17,6 +17,7 @@
 namespace ebb {
 namespace {
 
+constexpr int kIterations = 50;            // for the host time
 constexpr Nanoseconds kLongGap = 300'000;  // between two ops, beyond the prediction: worth a line
 
 // When each op began and ended, by op; replays left out.
@@ -59,7 +60,9 @@ void follow(const Program& program, const Machine& machine, int percent, const s
   }
   const DeviceStatus status = device.status();
   if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
-  for (int i = 0; i < 7; ++i) player.iterate();
+  std::ignore = player.take_times();
+  for (int i = 0; i < kIterations; ++i) player.iterate();
+  const PlayerTimes times = player.take_times();
   const DeviceStatistics before = device.statistics();
   player.iterate();
   const DeviceStatistics after = device.statistics();
@@ -69,10 +72,12 @@ void follow(const Program& program, const Machine& machine, int percent, const s
   const double followed = static_cast<double>(last.step_time) / plain;
   fmt::print(
       "{:>4}% {:<16} predicted {:.4f} x plain, followed {:.4f} ({:+.2f} %); {} MiB out, {} in, {} replays, "
-      "{} planned; {} left out, {} displaced, {} misplaced, {:.1f} s planning\n",
+      "{} planned; {} left out, {} displaced, {} misplaced, {:.1f} s planning, {:.2f} us of host time per "
+      "op\n",
       percent, status.planner, predicted, followed, 100 * (followed / predicted - 1), last.bytes_out / kMiB,
       last.bytes_in / kMiB, last.replays, planned_replays(device), last.left_out,
-      after.displaced - before.displaced, after.misplaced - before.misplaced, status.planning_seconds);
+      after.displaced - before.displaced, after.misplaced - before.misplaced, status.planning_seconds,
+      static_cast<double>(times.exec - times.function) * 1e-3 / static_cast<double>(times.execs));
   if (const std::optional<StepComparison> step = device.comparison()) show_long_gaps(program, *step);
 }
 

@@ -95,7 +95,8 @@ class Bench {
                             .allow_recompute = true,
                             .host_slab = workbench_.is_large() ? 256 * kMiB : 32 * kMiB,
                             .planner = planner,
-                            .machine = machine_});
+                            .machine = machine_,
+                            .host_is_ahead = workbench_.is_large()});
     StepPlayer player(device, program_, [this](const Op& op) { workbench_.work(op.duration); });
     for (int i = 0; i < 200 && device.status().mode != Mode::planned; ++i) {
       player.iterate();

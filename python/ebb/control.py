@@ -101,8 +101,10 @@ def _make_library_workspaces() -> None:
     """cuBLAS takes memory at its first use in a thread and never gives it back. Taken before all else, it lies at one
     end of the arena and is in nobody's way. If it does not work now, cuBLAS takes it when it comes to that."""
     with contextlib.suppress(RuntimeError), torch.enable_grad(), torch.autocast("cuda", enabled=False):
+        linear = torch.nn.functional.linear
         weight = torch.ones(16, 16, device="cuda", requires_grad=True)
-        torch.nn.functional.linear(weight, weight, weight[0]).sum().backward()
+        weight.register_hook(lambda gradient: linear(gradient, gradient, gradient[0]))
+        linear(weight, weight, weight[0]).sum().backward()
 
 
 _control = _Control()

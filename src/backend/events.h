@@ -21,6 +21,15 @@ inline constexpr Event make_event(std::uint64_t sequence, Engine engine) {
 inline constexpr std::uint64_t sequence_of(Event event) { return event >> 2; }
 inline constexpr Engine engine_of(Event event) { return static_cast<Engine>(event & 3); }
 
+// A place in the compute engine's queue that nobody has recorded yet: the `tick`-th, counted by whoever feeds
+// the engine. Only that one can turn it into an event that a backend knows. REQUIRES: tick >= 1.
+inline constexpr Event kUnrecorded = Event{1} << 63;
+inline constexpr Event unrecorded(std::uint64_t tick) {
+  return kUnrecorded | tick << 2 | index_of(Engine::compute);
+}
+inline constexpr bool is_unrecorded(Event event) { return (event & kUnrecorded) != 0; }
+inline constexpr std::uint64_t tick_of(Event event) { return (event & ~kUnrecorded) >> 2; }
+
 // "out event 17", for messages.
 std::string describe(Event event);
 

@@ -4,10 +4,28 @@
 #include <cassert>
 #include <iterator>
 
+#include "backend/events.h"
+
 namespace ebb {
 
 Arena::Arena(Bytes capacity) : capacity_(capacity / kAlignment * kAlignment) {
   if (capacity_ > 0) add_hole(0, capacity_);
+}
+
+template <typename Pieces>
+auto Arena::first_behind(Pieces& pieces, Bytes offset) {
+  auto piece = pieces.upper_bound(offset);
+  if (piece != pieces.begin() && std::prev(piece)->second.end > offset) --piece;
+  return piece;
+}
+
+void Arena::add_last(std::array<Event, kEngines + 1>& all, const std::array<Event, kEngines + 1>& more) {
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], more[i]);
+}
+
+void Arena::list(const std::array<Event, kEngines + 1>& by, std::vector<Event>& waits) {
+  for (const Event event : by)
+    if (event != kHappened) waits.push_back(event);
 }
 
 void Arena::add_hole(Bytes offset, Bytes bytes) {
@@ -29,12 +47,16 @@ Region Arena::carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes byt
   in_use_ += bytes;
   high_water_ = std::max(high_water_, in_use_);
   peak_ = std::max(peak_, in_use_);
-  // Pieces that are only partly taken stay pending as a whole: waiting once too often is safe.
-  for (const Pending& piece : pending_)
-    if (piece.region.offset < taken.end() && taken.offset < piece.region.end()) waits.push_back(piece.event);
-  std::erase_if(pending_, [&](const Pending& piece) {
-    return taken.offset <= piece.region.offset && piece.region.end() <= taken.end();
-  });
+  std::array<Event, kEngines + 1> last = {};
+  auto piece = first_behind(freed_, taken.offset);
+  while (piece != freed_.end() && piece->first < taken.end()) {
+    const auto [begin, freed] = *piece;
+    add_last(last, freed.by);
+    piece = freed_.erase(piece);
+    if (begin < taken.offset) freed_.emplace_hint(piece, begin, Freed{taken.offset, freed.by});
+    if (taken.end() < freed.end) freed_.emplace_hint(piece, taken.end(), Freed{freed.end, freed.by});
+  }
+  list(last, waits);
   return taken;
 }
 
@@ -112,14 +134,21 @@ bool Arena::is_free(Bytes begin, Bytes end) const {
 }
 
 void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {
-  for (const Pending& piece : pending_)
-    if (piece.region.offset < end && begin < piece.region.end()) waits.push_back(piece.event);
+  std::array<Event, kEngines + 1> last = {};
+  for (auto piece = first_behind(freed_, begin); piece != freed_.end() && piece->first < end; ++piece)
+    add_last(last, piece->second.by);
+  list(last, waits);
 }
 
 void Arena::give(const Region& region, std::span<const Event> freed_by) {
   assert(region.bytes > 0 && region.end() <= capacity_ && "a region that was never taken");
+  Freed freed{.end = region.end()};
   for (const Event event : freed_by)
-    if (event != kHappened) pending_.push_back({region, event});
+    if (event != kHappened) {
+      Event& last = freed.by[is_unrecorded(event) ? kEngines : index_of(engine_of(event))];
+      last = std::max(last, event);
+    }
+  if (freed.by != Freed{}.by) freed_.emplace(region.offset, freed);
   in_use_ -= region.bytes;
   Bytes begin = region.offset;
   Bytes end = region.end();
@@ -143,9 +172,13 @@ void Arena::give(const Region& region, std::span<const Event> freed_by) {
 }
 
 void Arena::forget(Backend& backend) {
-  if (pending_.size() < forget_at_) return;
-  std::erase_if(pending_, [&](const Pending& piece) { return backend.happened(piece.event); });
-  forget_at_ = std::max(std::size_t{16}, 2 * pending_.size());
+  if (freed_.size() < forget_at_) return;
+  for (auto piece = freed_.begin(); piece != freed_.end();) {
+    for (Event& event : piece->second.by)
+      if (event != kHappened && !is_unrecorded(event) && backend.happened(event)) event = kHappened;
+    piece = piece->second.by == Freed{}.by ? freed_.erase(piece) : std::next(piece);
+  }
+  forget_at_ = std::max(std::size_t{16}, 2 * freed_.size());
 }
 
 }  // namespace ebb

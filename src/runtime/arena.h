@@ -3,6 +3,7 @@
 // makes its engine wait.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -52,7 +53,7 @@ class Arena {
   bool is_free(Bytes begin, Bytes end) const;
   // Adds the events after which all that is free in [begin, end) can be used.
   void waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const;
-  // REQUIRES: the region was taken. It may be used again after the events.
+  // REQUIRES: the region was taken. It may be used again after the events, of which an engine's last counts.
   void give(const Region& region, std::span<const Event> freed_by);
   void give(const Region& region, Event freed_by) { give(region, std::span(&freed_by, 1)); }
 
@@ -73,13 +74,20 @@ class Arena {
   // What `take` would take.
   std::optional<Region> best_fit(Bytes bytes) const;
   const std::map<Bytes, Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
-  std::size_t pending() const { return pending_.size(); }
+  std::size_t pending() const { return freed_.size(); }
 
  private:
-  struct Pending {
-    Region region;
-    Event event = kHappened;
+  // When a free piece can be used: the last event of each engine, and the last that is unrecorded.
+  struct Freed {
+    Bytes end = 0;
+    std::array<Event, kEngines + 1> by = {};
   };
+  using FreedPieces = std::map<Bytes, Freed>;  // by offset, disjoint
+  // The first piece that ends behind the offset.
+  template <typename Pieces>
+  static auto first_behind(Pieces& pieces, Bytes offset);
+  static void add_last(std::array<Event, kEngines + 1>& all, const std::array<Event, kEngines + 1>& more);
+  static void list(const std::array<Event, kEngines + 1>& by, std::vector<Event>& waits);
   void add_hole(Bytes offset, Bytes bytes);
   void remove_hole(Bytes offset, Bytes bytes);
   Region carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes bytes, std::vector<Event>& waits);
@@ -90,8 +98,8 @@ class Arena {
   Bytes peak_ = 0;
   std::map<Bytes, Bytes> holes_;
   std::set<std::pair<Bytes, Bytes>> by_size_;  // (bytes, offset)
-  std::vector<Pending> pending_;               // free pieces whose event may not have happened
-  std::size_t forget_at_ = 16;                 // how many pending pieces make it worth asking
+  FreedPieces freed_;                          // of what is free: whose events may not have happened
+  std::size_t forget_at_ = 16;                 // how many of them make it worth asking
 };
 
 }  // namespace ebb

@@ -23,10 +23,14 @@ std::string key_of(const PlanningNews& news, const BackgroundOptions& options, B
 // Changing plans moves blocks once.
 bool is_worth_it(Nanoseconds better, Nanoseconds first) { return better < first - first / 500; }
 
-ScriptedIteration with_threshold(ScriptedIteration iteration, Bytes smallest_managed) {
+// The program as plans are made for it.
+ScriptedIteration to_be_planned(ScriptedIteration iteration, const BackgroundOptions& options) {
   ProgramInfo info = iteration.program.info();
-  info.smallest_managed = smallest_managed;
-  Program program = Program::build(info, iteration.program.ops(), iteration.program.blocks());
+  info.smallest_managed = options.smallest_managed;
+  std::vector<Op> ops = iteration.program.ops();
+  if (options.host_is_ahead)
+    for (Op& op : ops) op.issue = 0;
+  Program program = Program::build(info, std::move(ops), iteration.program.blocks());
   return {std::move(program), std::move(iteration.script)};
 }
 
@@ -121,7 +125,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
     const Detection detection = detect_iteration(trace, blocks, {});
     if (detection.status == DetectStatus::found) {
       news.iteration = std::make_shared<const ScriptedIteration>(
-          with_threshold(extract_script(trace, blocks, detection), options_.smallest_managed));
+          to_be_planned(extract_script(trace, blocks, detection), options_));
       news.fingerprint = fingerprint(news.iteration->program);
       publish(news);
       if (options_.exchange) news.key = key_of(news, options_, ground_);

@@ -20,6 +20,7 @@ struct BackgroundOptions {
   Bytes capacity = 0;
   Bytes smallest_managed = 0;
   bool allow_recompute = false;
+  bool host_is_ahead = false;                   // plans wait for no op to be issued
   double quick_seconds = 2;                     // for the planner, until there is a plan to begin with
   double deadline_seconds = 10;                 // and for a better one, if it could have used more
   std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration

@@ -52,6 +52,7 @@ struct Device::Parts {
     conducting.planning.plan = options.plan;
     conducting.planning.capacity = pager.capacity();
     conducting.planning.smallest_managed = std::max<Bytes>(options.smallest_managed, 1);
+    conducting.planning.host_is_ahead = options.host_is_ahead;
     conducting.planning.allow_recompute = options.allow_recompute;
     conducting.planning.deadline_seconds = options.planning_seconds;
     conducting.planning.exchange = options.exchange;

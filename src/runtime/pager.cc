@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "backend/events.h"
+
 namespace ebb {
 
 using Place = Residence::Place;
@@ -45,9 +47,21 @@ Pager::~Pager() {
 }
 
 Event Pager::compute_mark() {
-  if (!mark_is_current_) mark_ = backend_.record(Engine::compute);
-  mark_is_current_ = true;
+  if (marked_tick_ < tick_) mark_ = backend_.record(Engine::compute);
+  marked_tick_ = tick_;
   return mark_;
+}
+
+// Under a plan most of what is freed is taken by compute again, which needs no event: it is recorded when a
+// copy needs one, and plans issue copies when they can begin. On demand a copy may wait for something long
+// past.
+Event Pager::compute_so_far() {
+  return low_end_is_planned_ && marked_tick_ < tick_ ? unrecorded(tick_) : compute_mark();
+}
+
+Event Pager::recorded(Event event) {
+  if (!is_unrecorded(event)) return event;
+  return tick_of(event) <= marked_tick_ ? mark_ : compute_mark();
 }
 
 void Pager::settle_in(PagedBlock& block, const Region& region) {
@@ -176,7 +190,7 @@ std::optional<HostPlace> Pager::take_host_place(Bytes bytes) {
 }
 
 void Pager::leave_region(PagedBlock& block) {
-  const Event events[] = {compute_mark(), block.at.arrived, block.at.copied_until};
+  const Event events[] = {compute_so_far(), block.at.arrived, block.at.copied_until};
   residents_.erase(block.at.region.offset);
   arena_.give(block.at.region, events);
   block.at.region = {};

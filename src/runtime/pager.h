@@ -105,7 +105,7 @@ class Pager {
 
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark();
-  void compute_advanced() { mark_is_current_ = false; }
+  void compute_advanced() { ++tick_; }
   void op_began(std::string_view name) {
     ++now_;
     surprises_.op_began(name);
@@ -154,6 +154,8 @@ class Pager {
   bool bring_in(PagedBlock& block, Fit fit);
   bool return_to(PagedBlock& block, const Region& region);
   bool wait_for(Engine engine, const Region& region);
+  Event compute_so_far();
+  Event recorded(Event event);
   void compute_waits(Event event, StallCause cause);
   std::optional<PieceWindow> choose_window(Bytes need, bool small_too, AddressRange where);
   std::optional<Bytes> clear_window(Bytes need, AddressRange where);
@@ -193,8 +195,9 @@ class Pager {
   std::byte* device_;
   std::map<Bytes, PagedBlock*> residents_;  // by offset
   std::int64_t now_ = 0;                    // ops so far
+  std::uint64_t tick_ = 1;                  // how often compute advanced
+  std::uint64_t marked_tick_ = 0;           // … when `mark_` was recorded
   Event mark_ = kHappened;
-  bool mark_is_current_ = false;
   Event last_copy_[kEngines] = {};
   bool low_end_is_planned_ = false;
   Bytes resting_zone_;  // at the high end, for blocks that may rest: others go there only if they have to

@@ -77,7 +77,7 @@ bool Pager::wait_for(Engine engine, const Region& region) {
       if (engine == Engine::compute)
         compute_waits(event, StallCause::room);
       else
-        backend_.wait(engine, event);
+        backend_.wait(engine, recorded(event));
   } catch (...) {
     arena_.give(region, waits_);
     throw;

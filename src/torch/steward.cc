@@ -83,6 +83,7 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.allow_recompute = options.recompute;
   device.small_rest = kSmallRest;
   device.planner = options.planner;
+  device.host_is_ahead = platform_->device().is_cuda();
   device.time_ops = options.record || options.mode != Mode::reactive;
   if (options.mode == Mode::planned) {
     device.machine = platform_->machine();

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "backend/events.h"
 #include "backend/null/null_backend.h"
 
 namespace ebb {
@@ -35,13 +36,28 @@ TEST(Arena, HandsMemoryOnWithTheEventsThatFreeIt) {
   Arena arena(1024);
   Waits waits;
   const Region a = *arena.take(1024, waits);
-  const Event events[] = {7, kHappened, 9};
+  const Event out = make_event(7, Engine::out), in = make_event(9, Engine::in), later = unrecorded(3);
+  const Event events[] = {out, kHappened, make_event(8, Engine::in), in, later};
   arena.give(a, events);
   ASSERT_TRUE(arena.take(512, waits));
-  EXPECT_EQ(waits, (Waits{7, 9}));
+  EXPECT_EQ(waits, (Waits{out, in, later})) << "an engine's last event stands for those before";
   waits.clear();
   ASSERT_TRUE(arena.take(512, waits));
-  EXPECT_EQ(waits, (Waits{7, 9})) << "a piece that was partly taken is still pending";
+  EXPECT_EQ(waits, (Waits{out, in, later})) << "what was not taken is still pending";
+}
+
+TEST(Arena, ATakenPieceIsNoLongerPending) {
+  Arena arena(4 * 512);
+  Waits waits;
+  const Event event = make_event(1, Engine::out);
+  arena.give(*arena.take(4 * 512, waits), event);
+  ASSERT_TRUE(arena.take_at(512, 512, waits));
+  EXPECT_EQ(arena.pending(), 2u) << "what lies on both sides of it";
+  waits.clear();
+  arena.waits_within(512, 1024, waits);
+  EXPECT_EQ(waits, Waits{});
+  arena.waits_within(0, 2048, waits);
+  EXPECT_EQ(waits, Waits{event});
 }
 
 TEST(Arena, JoinsHolesOnBothSides) {

@@ -77,6 +77,30 @@ TEST_F(FullHost, AnOpFindsRoomBesideItsOperands) {
 
 //  |   a   |   b   |  c  |   full, and b idle longest: what rests must not take its place and cut the arena
 //  in two
+//  | a  a |P| b  b  -  - - |P| -  - |   →   | a  a |P| (room) |P| b  b |
+TEST(PinnedBlocks, OperandsAreSpreadAroundThem) {
+  SmallDevice d{{.limit = 20 * kUnit}};
+  const auto units = [&](Bytes n, int value) { return d.input(n * kUnit, value); };
+  const Handle a = units(5, 1), first = units(1, 2), wide = units(8, 3), second = units(1, 4),
+               last = units(5, 5);
+  const Pin pins[] = {d.device.pin(first, PinFor::reading), d.device.pin(second, PinFor::reading)};
+  d.device.free(wide);
+  const Handle b = units(5, 6);
+  d.device.free(last);
+  Handle made = 0;
+  const Handle reads[] = {a, b};
+  d.device.exec({.name = "wide"}, reads, {}, [&](ExecContext& c) {
+    made = c.malloc(8 * kUnit);
+    std::memset(c.data(made), 7, 8 * kUnit);
+    EXPECT_EQ(c.data(a)[0], std::byte{1});
+    EXPECT_EQ(c.data(b)[0], std::byte{6});
+  });
+  EXPECT_EQ(d.value(a, 5 * kUnit), 1);
+  EXPECT_EQ(d.value(b, 5 * kUnit), 6);
+  EXPECT_EQ(d.value(made, 8 * kUnit), 7);
+  EXPECT_LE(d.device.statistics().arena_high_water, 20 * kUnit);
+}
+
 TEST(RestingBlocks, LieAtTheHighEnd) {
   SmallDevice d({.limit = 64 * kKiB, .small_rest = 100}, 2 * kKiB);
   const Handle a = d.input(24 * kKiB, 1), b = d.input(24 * kKiB, 2), c = d.input(16 * kKiB, 3);
