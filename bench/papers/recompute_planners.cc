@@ -1,6 +1,7 @@
 // Every planner that recomputes, and those that mix, on every recorded step and op graph, two machines and
 // seven limits: step times, planning times, and whether what the papers claim holds.
-// Usage: paper_recompute_planners [SIMULATIONS that home may spend on a plan]
+// Usage: paper_recompute_planners [SIMULATIONS [FILE [STEP…]]]: home may spend so many on a plan; 0: its
+// default. What was measured goes to FILE and is not measured again; with STEPs only these are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +32,10 @@ constexpr const char* kNames[] = {"sublinear",
                                   "superneurons",
                                   "capuchin",
                                   "home"};
+// They copy nothing, so that a machine's links make no difference to them.
+constexpr const char* kCopyNothing[] = {"sublinear", "sublinear-cost", "checkpoint-sqrt",
+                                        "recursive", "drop-cheap",     "dtr",
+                                        "dtr-eq",    "dtr-local",      "superneurons-recompute"};
 constexpr const char* kTimed[] = {"resnet50", "gpt2"};
 
 // The best of DTR's three heuristics in a prototype of its authors' rules, on their logs (dtr-*).
@@ -49,7 +54,6 @@ std::size_t index_of(int percent) {
                                   std::begin(kSurveyPercents));
 }
 
-// These planners move nothing, so the machine's link does not matter.
 void print_dtr(const Survey& survey) {
   fmt::print(
       "\nRecomputation only, the best of dtr, dtr-eq and dtr-local, beside a prototype's:\n\n"
@@ -57,7 +61,8 @@ void print_dtr(const Survey& survey) {
   for (const Reference& reference : kDtr) {
     double best = INFINITY;
     for (const char* name : {"dtr", "dtr-eq", "dtr-local"})
-      if (const double ratio = survey.row(reference.log, "h200", name)[index_of(reference.percent)].ratio;
+      if (const double ratio =
+              survey.row(reference.log, "h200", name).cells[index_of(reference.percent)].ratio;
           ratio > 0)
         best = std::min(best, ratio);
     fmt::print("| {} | {} % | {:.4f} | {:.4f} | {:+.4f} | {} |\n", reference.log, reference.percent, best,
@@ -68,14 +73,21 @@ void print_dtr(const Survey& survey) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Survey survey(kNames, {.evaluations = argc > 1 ? std::stoll(argv[1]) : 0});
+  const PlannerOptions options{.evaluations = argc > 1 ? std::stoll(argv[1]) : 0};
+  const std::vector<std::string> wanted(argv + std::min(argc, 3), argv + argc);
+  Survey survey(kNames, options, argc > 2 ? argv[2] : "");
   for (const auto& [folder, steps] :
        {std::pair<std::string, std::span<const char* const>>{"graphs/", kGraphs}, {"traces/", kSteps}})
     for (const char* step : steps) {
+      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), step) == wanted.end()) continue;
       const auto program = load_shared_step(folder + step);
       if (!program) return 0;
-      for (const char* machine : kMachines) survey.add(step, *program, find_preset(machine));
+      survey.add(step, *program, find_preset("h200"));
+      survey.copy_rows(step, "h200", "v100-pcie3", kCopyNothing);
+      survey.add(step, *program, find_preset("v100-pcie3"));
     }
+  if (!wanted.empty()) return 0;
+  survey.print_tables();
   fmt::print("\n## Claims\n");
   survey.print_counts();
   for (const char* machine : kMachines) survey.print_comparison("home", kNames, machine);

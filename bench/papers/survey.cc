@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "planners/judge.h"
 #include "trace/load.h"
 
 namespace ebb {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 double cpu_seconds(std::clock_t since) { return static_cast<double>(std::clock() - since) / CLOCKS_PER_SEC; }
 
@@ -32,42 +35,82 @@ struct Comparison {
 
 }  // namespace
 
-Survey::Survey(std::span<const char* const> names, PlannerOptions options) : options_(std::move(options)) {
+Survey::Survey(std::span<const char* const> names, PlannerOptions options, std::string file)
+    : options_(std::move(options)), file_(std::move(file)) {
   for (const char* name : names) planners_.push_back(&find_planner(name));
+  if (!file_.empty()) read();
 }
 
 void Survey::add(const std::string& step, const Program& program, const Machine& machine) {
   const Gaps gaps(program);
-  std::map<std::string, Row>& rows = tables_[{step, machine.name}];
-  for (const int percent : kSurveyPercents) {
-    const PlanningProblem problem{program, gaps, machine, program.peak_demand() * percent / 100};
-    for (const Planner* planner : planners_)
-      rows[std::string(planner->name)].push_back(measure(step, *planner, problem));
+  std::map<std::string, SurveyRow>& rows = tables_[{step, machine.name}];
+  for (const Planner* planner : planners_) {
+    const std::string name(planner->name);
+    if (rows.contains(name)) continue;
+    rows[name] = measure(*planner, program, gaps, machine);
+    if (!file_.empty()) write(step, machine.name, name);
   }
-  print_table(step, machine.name);
-  std::fflush(stdout);
 }
 
-SurveyCell Survey::measure(const std::string& step, const Planner& planner, const PlanningProblem& problem) {
-  const std::clock_t start = std::clock();
-  const PlanningResult result = planner.plan(problem, options_);
-  for (const std::string& where : {std::string(), step}) {
-    double& longest = seconds_[{std::string(planner.name), where}];
-    longest = std::max(longest, cpu_seconds(start));
+void Survey::copy_rows(const std::string& step, const std::string& from, const std::string& to,
+                       std::span<const char* const> planners) {
+  for (const char* planner : planners) tables_[{step, to}][planner] = row(step, from, planner);
+}
+
+SurveyRow Survey::measure(const Planner& planner, const Program& program, const Gaps& gaps,
+                          const Machine& machine) const {
+  SurveyRow row;
+  for (const int percent : kSurveyPercents) {
+    const PlanningProblem problem{program, gaps, machine, program.peak_demand() * percent / 100};
+    const std::clock_t start = std::clock();
+    const PlanningResult result = planner.plan(problem, options_);
+    row.longest_planning = std::max(row.longest_planning, cpu_seconds(start));
+    JudgedPlan judged;
+    judged.infeasible = result.infeasible;
+    if (!judged.infeasible) judged = judge(problem, result.plan);
+    if (judged.infeasible) {
+      row.cells.push_back({0, judged.infeasible->sentence(program)});
+      continue;
+    }
+    row.cells.push_back({judged.step.ratio(), ""});
+    if (!judged.violations.empty() || judged.step.peak_demand > problem.limit) ++row.broken;
   }
-  ++cells_;
-  if (result.infeasible) return {0, result.infeasible->sentence(problem.program)};
-  const JudgedPlan judged = judge(problem, result.plan);
-  if (judged.infeasible) return {0, judged.infeasible->sentence(problem.program)};
-  ++plans_;
-  if (!judged.violations.empty() || judged.step.peak_demand > problem.limit) ++broken_;
-  return {judged.step.ratio(), ""};
+  return row;
+}
+
+void Survey::read() {
+  std::ifstream file(file_);
+  for (std::string line; std::getline(file, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded()) continue;  // cut off when a run was stopped: measured again
+    SurveyRow row{.cells = {}, .longest_planning = json.at("cpu_s"), .broken = json.at("broken")};
+    for (const Json& cell : json.at("cells")) row.cells.push_back({cell.at(0), cell.at(1)});
+    tables_[{json.at("step"), json.at("machine")}][json.at("planner")] = row;
+  }
+}
+
+void Survey::write(const std::string& step, const std::string& machine, const std::string& planner) const {
+  const SurveyRow& measured = row(step, machine, planner);
+  Json cells = Json::array();
+  for (const SurveyCell& cell : measured.cells) cells.push_back({cell.ratio, cell.reason});
+  std::ofstream(file_, std::ios::app) << Json{{"step", step},
+                                              {"machine", machine},
+                                              {"planner", planner},
+                                              {"cells", cells},
+                                              {"cpu_s", measured.longest_planning},
+                                              {"broken", measured.broken}}
+                                             .dump()
+                                      << "\n";
 }
 
 std::vector<std::pair<std::string, std::string>> Survey::tables() const {
   std::vector<std::pair<std::string, std::string>> keys;
   for (const auto& [key, rows] : tables_) keys.push_back(key);
   return keys;
+}
+
+void Survey::print_tables() const {
+  for (const auto& [step, machine] : tables()) print_table(step, machine);
 }
 
 void Survey::print_table(const std::string& step, const std::string& machine) const {
@@ -77,7 +120,7 @@ void Survey::print_table(const std::string& step, const std::string& machine) co
   for ([[maybe_unused]] const int percent : kSurveyPercents) fmt::print("---:|");
   std::string reasons;  // the first of each planner
   for (const Planner* planner : planners_) {
-    const Row& cells = row(step, machine, std::string(planner->name));
+    const std::vector<SurveyCell>& cells = row(step, machine, std::string(planner->name)).cells;
     fmt::print("\n| {} |", planner->name);
     for (const SurveyCell& cell : cells)
       fmt::print(" {} |", cell.ratio > 0 ? fmt::format("{:.3f}", cell.ratio) : "-");
@@ -90,9 +133,25 @@ void Survey::print_table(const std::string& step, const std::string& machine) co
   fmt::print("\n\n{}", reasons);
 }
 
+bool Survey::sound() const {
+  for (const auto& [key, rows] : tables_)
+    for (const auto& [name, row] : rows)
+      if (row.broken > 0) return false;
+  return true;
+}
+
 void Survey::print_counts() const {
-  fmt::print("- {} cells, {} with a plan, {} with a reason; {} plans break a rule or the limit.\n", cells_,
-             plans_, cells_ - plans_, broken_);
+  std::size_t cells = 0;
+  std::int64_t plans = 0, broken = 0;
+  for (const auto& [key, rows] : tables_)
+    for (const auto& [name, row] : rows) {
+      cells += row.cells.size();
+      plans += std::count_if(row.cells.begin(), row.cells.end(),
+                             [](const SurveyCell& cell) { return cell.ratio > 0; });
+      broken += row.broken;
+    }
+  fmt::print("- {} cells, {} with a plan, {} with a reason; {} plans break a rule or the limit.\n", cells,
+             plans, static_cast<std::int64_t>(cells) - plans, broken);
 }
 
 void Survey::print_comparison(const std::string& ours, std::span<const char* const> others,
@@ -109,7 +168,7 @@ void Survey::print_comparison(const std::string& ours, std::span<const char* con
     for (const auto& [key, rows] : tables_)
       for (std::size_t k = 0; k < std::size(kSurveyPercents); ++k)
         if (machine.empty() || key.second == machine)
-          sum.add(rows.at(ours)[k].ratio, rows.at(other)[k].ratio);
+          sum.add(rows.at(ours).cells[k].ratio, rows.at(other).cells[k].ratio);
     const int both = std::max(1, sum.both);
     fmt::print("| {} | {} | {} / {} | {:.3f} | {:.3f} | {} | {} |\n", other, sum.both, sum.only_ours,
                sum.only_theirs, sum.ours / both, sum.theirs / both, sum.slower,
@@ -124,8 +183,14 @@ void Survey::print_planning_times(std::span<const char* const> steps) const {
   for ([[maybe_unused]] const char* step : steps) fmt::print("---:|");
   for (const Planner* planner : planners_) {
     const std::string name(planner->name);
-    fmt::print("\n| {} | {:.3f} |", name, seconds_.at({name, ""}));
-    for (const char* step : steps) fmt::print(" {:.3f} |", seconds_.at({name, step}));
+    auto longest = [&](const std::string& step) {
+      double seconds = 0;
+      for (const auto& [key, rows] : tables_)
+        if (step.empty() || key.first == step) seconds = std::max(seconds, rows.at(name).longest_planning);
+      return seconds;
+    };
+    fmt::print("\n| {} | {:.3f} |", name, longest(""));
+    for (const char* step : steps) fmt::print(" {:.3f} |", longest(step));
   }
   fmt::print("\n");
 }

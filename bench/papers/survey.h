@@ -17,25 +17,35 @@ inline constexpr int kSurveyPercents[] = {90, 80, 70, 60, 50, 40, 30};  // of th
 struct SurveyCell {
   double ratio = 0;  // step time ÷ plain step; 0: no plan
   std::string reason;
-  bool operator==(const SurveyCell&) const = default;
+};
+
+// One planner on one step and machine.
+struct SurveyRow {
+  std::vector<SurveyCell> cells;  // by limit
+  double longest_planning = 0;    // CPU seconds
+  int broken = 0;                 // plans that break a rule or the limit
 };
 
 class Survey {
  public:
-  using Row = std::vector<SurveyCell>;  // by limit
+  // With a file, every row is appended to it when it is measured, and what it holds is not measured again.
+  // REQUIRES: names of planners; the same options as those the file was written with.
+  explicit Survey(std::span<const char* const> names, PlannerOptions options = {}, std::string file = {});
 
-  // REQUIRES: names of planners.
-  explicit Survey(std::span<const char* const> names, PlannerOptions options = {});
-
-  // Plans at every limit, judges, and prints the table.
+  // Plans at every limit and judges, with every planner that has no row here yet.
   void add(const std::string& step, const Program& program, const Machine& machine);
+  // For planners to whom the machine makes no difference.
+  void copy_rows(const std::string& step, const std::string& from, const std::string& to,
+                 std::span<const char* const> planners);
 
-  const Row& row(const std::string& step, const std::string& machine, const std::string& planner) const {
+  const SurveyRow& row(const std::string& step, const std::string& machine,
+                       const std::string& planner) const {
     return tables_.at({step, machine}).at(planner);
   }
   // All (step, machine) that were added.
   std::vector<std::pair<std::string, std::string>> tables() const;
 
+  void print_tables() const;
   void print_counts() const;
   // `ours` against each of `others`, mean over the cells where both have a plan; only on `machine` if it is
   // given.
@@ -44,20 +54,22 @@ class Survey {
   // The longest planning of each planner, on all steps and on each of these.
   void print_planning_times(std::span<const char* const> steps) const;
   // No plan breaks a rule or its limit.
-  bool sound() const { return broken_ == 0; }
+  bool sound() const;
 
  private:
-  SurveyCell measure(const std::string& step, const Planner& planner, const PlanningProblem& problem);
+  SurveyRow measure(const Planner& planner, const Program& program, const Gaps& gaps,
+                    const Machine& machine) const;
+  void read();
+  void write(const std::string& step, const std::string& machine, const std::string& planner) const;
   void print_table(const std::string& step, const std::string& machine) const;
 
   std::vector<const Planner*> planners_;
   const PlannerOptions options_;
-  std::map<std::pair<std::string, std::string>, std::map<std::string, Row>> tables_;
-  std::map<std::pair<std::string, std::string>, double> seconds_;  // by planner and step ("": all)
-  int cells_ = 0, plans_ = 0, broken_ = 0;
+  const std::string file_;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, SurveyRow>> tables_;
 };
 
-// The step FOLDER/NAME.json.gz of ../shared/data; nothing if it is not there.
+// The step PATH.json.gz of ../shared/data; nothing if it is not there.
 std::optional<Program> load_shared_step(const std::string& path);
 
 }  // namespace ebb

@@ -23,12 +23,12 @@ void print_mix(const Survey& survey) {
     for (std::size_t k = 0; k < std::size(kSurveyPercents); ++k) {
       double best = 0;
       for (const char* score : kScores) {
-        const double ratio = survey.row(step, machine, score)[k].ratio;
+        const double ratio = survey.row(step, machine, score).cells[k].ratio;
         if (ratio > 0 && (best == 0 || ratio < best)) best = ratio;
       }
       if (best == 0) continue;
       ++compared;
-      const double mix = survey.row(step, machine, "autoswap-bo")[k].ratio;
+      const double mix = survey.row(step, machine, "autoswap-bo").cells[k].ratio;
       slower += mix == 0 || mix > best ? 1 : 0;
     }
   fmt::print(
@@ -46,6 +46,7 @@ int main() {
     if (!program) return 0;
     for (const char* machine : kMachines) survey.add(step, *program, find_preset(machine));
   }
+  survey.print_tables();
   fmt::print("\n## Claims\n");
   survey.print_counts();
   print_mix(survey);
