@@ -30,6 +30,10 @@ class ScheduleWalk {
     arena_.problem.period = period_;
     open_what_is_there_at_first();
     for (round_ = 0; round_ < 2; ++round_) walk();
+    // Born again before its last life was over, and still not over a round after that birth.
+    for (const Open& open : lingering_)
+      emit(open.residency, open.begin, open.begin + period_ + 1, program_.block(open.residency.block).bytes,
+           -1);
     for (std::size_t b = 0; b < open_.size(); ++b)
       if (open_[b].is_open && !open_[b].moved)
         emit(open_[b].residency, 0, period_, program_.blocks()[b].bytes, -1);
@@ -233,7 +237,9 @@ class ScheduleWalk {
   void emit(Residency residency, Time begin, Time end, Bytes size, std::int32_t freed_by) {
     residency.freed_by = freed_by;
     if (round_ == 0) return;
-    if (end - begin > period_) {
+    // What was there at first and is given back one round later was there before, too.
+    const bool since_before = residency.taken_by == TakenBy::already_there && freed_by >= 0;
+    if (end - begin > period_ || since_before) {
       arena_.meets_itself = true;
       end = begin + period_;
     }

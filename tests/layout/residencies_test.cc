@@ -126,6 +126,48 @@ TEST(Residencies, SayWhenABlockMeetsItsOwnLastLife) {
   EXPECT_FALSE(arena_problem(program, gaps, lowered, soon).meets_itself);
 }
 
+// The same for a block that is there at the boundary: born last, read first, its copy over when the next
+// iteration begins.
+TEST(Residencies, SayWhenABlockThatWrapsMeetsItsOwnLastLife) {
+  const Program program = literal_program({op({reads(0)}), op({}), op({writes(0)})}, {wrapping(6, 2, 1)});
+  const Gaps gaps(program);
+  const GapId gap = gaps.find(0, 0);
+  Plan plan = Plan::keep_all(gaps);
+  plan[gap] = swap_it();
+  LoweredPlan lowered;
+  ASSERT_FALSE(Lowerer(program, gaps).lower(plan, 100, lowered));
+  const Schedule late{.commands = {{.kind = CommandKind::release, .gap = gap},
+                                   {.kind = CommandKind::run, .op = 0},
+                                   {.kind = CommandKind::start_out, .gap = gap, .ended = 1},
+                                   {.kind = CommandKind::run, .op = 1, .ended = 1},
+                                   {.kind = CommandKind::run, .op = 2, .ended = 2}}};
+  EXPECT_TRUE(arena_problem(program, gaps, lowered, late).meets_itself);
+  const Schedule soon{.commands = {{.kind = CommandKind::run, .op = 0},
+                                   {.kind = CommandKind::start_out, .gap = gap, .ended = 1},
+                                   {.kind = CommandKind::run, .op = 1, .ended = 1},
+                                   {.kind = CommandKind::release, .gap = gap, .ended = 2},
+                                   {.kind = CommandKind::run, .op = 2, .ended = 2}}};
+  const ArenaProblem arena = arena_problem(program, gaps, lowered, soon);
+  EXPECT_FALSE(arena.meets_itself);
+  EXPECT_EQ(arena.problem.buffers.size(), 1u);
+}
+
+// Its copy begins in the next iteration, and ends in the one after that.
+TEST(Residencies, SayWhenABlockIsCopiedThroughItsNextLife) {
+  const Program program = literal_program({op({}), op({writes(0)})}, {wrapping(6, 1, 0)});
+  const Gaps gaps(program);
+  const GapId gap = gaps.find(0, 1);
+  Plan plan = Plan::keep_all(gaps);
+  plan[gap] = swap_it();
+  LoweredPlan lowered;
+  ASSERT_FALSE(Lowerer(program, gaps).lower(plan, 100, lowered));
+  const Schedule schedule{.commands = {{.kind = CommandKind::release, .gap = gap},
+                                       {.kind = CommandKind::start_out, .gap = gap},
+                                       {.kind = CommandKind::run, .op = 0},
+                                       {.kind = CommandKind::run, .op = 1, .ended = 1}}};
+  EXPECT_TRUE(arena_problem(program, gaps, lowered, schedule).meets_itself);
+}
+
 // Without reuse of addresses nobody waits for memory; with a tight layout, only for what the schedule has
 // already freed.
 TEST(AddressWaits, MakeNobodyWaitLongerThanTheSimulationDoes) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "layout/residencies.h"
@@ -47,9 +48,9 @@ bool shares_a_link_over_the_boundary(const Machine& machine, const Timeline& tim
 
 // Under random plans, on random machines: what the residencies add up to is what the simulator counted.
 TEST(TimedResidencies, AddUpToTheLoadOfTheSimulation) {
-  constexpr int kCases = 1'500;
+  const int cases = std::getenv("EBB_SOAK") != nullptr ? 40'000 : 1'500;
   int seen = 0;
-  for (int seed = 1; seed <= kCases; ++seed) {
+  for (int seed = 1; seed <= cases; ++seed) {
     const RandomCase c = random_case(static_cast<std::uint64_t>(seed));
     if (!c.lowered) continue;
     Simulator simulator(c.program, c.gaps, c.machine);
@@ -69,7 +70,7 @@ TEST(TimedResidencies, AddUpToTheLoadOfTheSimulation) {
     }
     ++seen;
   }
-  EXPECT_GT(seen, kCases / 4);
+  EXPECT_GT(seen, cases / 4);
 }
 
 }  // namespace
