@@ -195,7 +195,8 @@ void Steward::released(BlockRecord* record) {
 // A thread of the backend may be the last to let go of it, a moment sooner or later. So that the iteration is
 // the same every time and on every rank, it dies so many ops after its last use.
 bool Steward::dies_late(const BlockRecord& record) const {
-  return record.travelled && signed_bytes(record.bytes) <= kLateBytes && !record.of_replay;
+  return record.travelled && signed_bytes(record.bytes) <= kLateBytes && !record.of_replay &&
+         active() == this;
 }
 
 void Steward::bury(bool all) {
@@ -359,7 +360,6 @@ void Steward::move_here(Steward& from) {
   const Lock lock(from.mutex_);
   from.drain();
   from.land_flights();
-  from.bury(true);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : from.records_)
     if (!from.stays(*record)) records.push_back(record);
@@ -370,13 +370,13 @@ void Steward::move_here(Steward& from) {
     from.device_->synchronize();
     adopt(*storage);
   }
+  from.bury(true);
 }
 
 void Steward::stop() {
   const Lock lock(mutex_);
   if (running_) throw InputError("Ebb cannot stop inside an op");
   drain();
-  bury(true);
   std::vector<BlockRecord*> records;
   for (const auto& [block, record] : records_)
     if (!stays(*record)) records.push_back(record);
@@ -390,6 +390,7 @@ void Steward::stop() {
     platform_->copy(memory.get(), pin.data(), record->bytes);
     storage->set_data_ptr_noswap(std::move(memory));
   }
+  bury(true);
   platform_->serve_from(nullptr);
   Steward* self = this;
   active_steward.compare_exchange_strong(self, nullptr);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -100,6 +101,26 @@ class Collectives(EbbTest):
         for computed, reduced, evictions in in_ranks(2, body):
             self.assertEqual((computed, reduced), (1_000_000, 1_200_000))
             self.assertGreater(evictions, 0)
+
+    def test_turning_ebb_off_gives_its_memory_back(self):
+        def resident() -> int:
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * resource.getpagesize()
+
+        def body(rank: int) -> Any:
+            after = []
+            for _ in range(4):
+                ebb.limit(64 * MIB, planner="none", device="cpu")
+                tensors = [torch.ones(2_000_000) for _ in range(6)]
+                small = torch.ones(50_000)
+                dist.all_reduce(small)
+                del tensors
+                ebb.off()
+                after.append(resident())
+            return after
+
+        for after in in_ranks(2, body):
+            self.assertLess(after[-1] - after[0], 32 * MIB, after)
 
     def test_integers_stay_while_somebody_keeps_their_address(self):
         def body() -> Any:
