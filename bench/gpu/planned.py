@@ -63,7 +63,7 @@ class Training:
             checkpoint_by_hand(name, self.model)
         self.around = torch.autograd.graph.save_on_cpu(pin_memory=True) if variant == "save_on_cpu" else contextlib.nullcontext()
         self.optimizer = make_optimizer(OPTIMIZER[name], self.model.module)
-        self.losses = torch.zeros(MOST_STEPS + 100, device="cuda")
+        self.losses = torch.zeros(MOST_STEPS + 200, device="cuda")
         self.steps = 0
 
     def step(self) -> None:
@@ -143,7 +143,7 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
             time.sleep(0.02)
             status = ebb.status()
     before = time.perf_counter() - start
-    while ebb.status()["improving"] and training.steps < MOST_STEPS:
+    while ebb.status()["improving"] and time.perf_counter() - start - before < options.patience:
         training.step()
         torch.cuda.synchronize()
         time.sleep(0.5)
@@ -229,6 +229,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
+    parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
     parser.add_argument("--json", help="file for all results")
     parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")
     options = parser.parse_args()

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "runtime/arena.h"
 #include "runtime/shared_plan.h"
 #include "trace/fingerprint.h"
 
@@ -9,7 +12,7 @@ namespace ebb {
 namespace {
 
 constexpr double kQuickFit = 6;  // seconds of attempts to pack, while the program goes on without a plan,
-constexpr double kFit = 30;      // and while it follows one
+constexpr double kFit = 15;      // and while it follows one
 
 struct Stopped {};
 
@@ -23,10 +26,26 @@ std::string key_of(const PlanningNews& news, const BackgroundOptions& options, B
 // Changing plans moves blocks once.
 bool is_worth_it(Nanoseconds better, Nanoseconds first) { return better < first - first / 500; }
 
+// Blocks that are so small that all of them together take no more than a hundredth of the arena stay: a copy
+// costs the host the same whatever its size.
+Bytes smallest_worth_moving(const Program& program, const BackgroundOptions& options) {
+  std::vector<Bytes> sizes;
+  for (const Block& block : program.blocks()) sizes.push_back(Arena::rounded(block.bytes));
+  std::sort(sizes.begin(), sizes.end());
+  Bytes threshold = options.smallest_managed;
+  Bytes sum = 0;
+  for (const Bytes bytes : sizes) {
+    if (sum + bytes > options.capacity / 100) break;
+    sum += bytes;
+    threshold = std::max(threshold, bytes + 1);
+  }
+  return threshold;
+}
+
 // The program as plans are made for it.
 ScriptedIteration to_be_planned(ScriptedIteration iteration, const BackgroundOptions& options) {
   ProgramInfo info = iteration.program.info();
-  info.smallest_managed = options.smallest_managed;
+  info.smallest_managed = smallest_worth_moving(iteration.program, options);
   std::vector<Op> ops = iteration.program.ops();
   if (options.host_is_ahead)
     for (Op& op : ops) op.issue = 0;
