@@ -74,6 +74,36 @@ TEST_F(PlannedChain, UnderALimitCopiesAreThePlansAndNothingIsLeftOut) {
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
+TEST_F(PlannedChain, WhatIsPinnedForGoodAtTheLowEndIsInNobodysWay) {
+  Device device(backend, options(44 * 512));
+  const Handle kept = device.malloc(4 * 512);
+  const Pin pin = device.pin(kept, PinFor::writing);
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  const std::size_t before = device.surprises().size();
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  EXPECT_EQ(device.surprises().size(), before);
+  EXPECT_EQ(device.iterations().back().left_out, 0);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST_F(PlannedChain, SurprisesNameTheOp) {
+  Device device(backend, options(40 * 512));
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50));
+  runner.iterate();
+  const std::size_t before = device.surprises().size();
+  const Handle block = device.malloc(512);
+  device.exec({.name = "greedy"}, {}, {&block, 1}, [](ExecContext& c) { c.free(c.malloc(24 * 512)); });
+  const std::vector<Surprise> surprises = device.surprises();
+  ASSERT_GT(surprises.size(), before) << "somebody had to leave";
+  EXPECT_EQ(surprises.back().op, "greedy");
+  EXPECT_GT(surprises.back().bytes, 0);
+  runner.iterate();
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
 TEST_F(PlannedChain, AnUnknownOpRunsInPlaceAndThePlanGoesOn) {
   Device device(backend, options(40 * 512));
   ProgramRunner runner(device, program);

@@ -1,0 +1,137 @@
+#include "runtime/background_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "backend/null/null_backend.h"
+#include "literal_programs.h"
+#include "runtime/program_runner.h"
+
+namespace ebb::testing {
+namespace {
+
+constexpr int kLayers = 6;
+constexpr Bytes kBytes = 64 * kKiB;
+constexpr Bytes kSmall = 512;
+
+// Activations of a chain, and a small block beside each; sizes in the runner's units.
+Program chain() {
+  std::vector<Op> ops;
+  std::vector<Block> blocks;
+  for (OpIndex i = 0; i < kLayers; ++i) {
+    std::vector<Access> accesses{writes(2 * i), writes(2 * i + 1)};
+    if (i > 0) accesses.push_back(reads(2 * i - 2));
+    ops.push_back(op(accesses, 10'000));
+    ops.back().name = "forward" + std::to_string(i);
+    blocks.push_back(local(kBytes / 512, i, 2 * kLayers - 1 - i));
+    blocks.push_back(local(kSmall / 512, i, 2 * kLayers - 1 - i));
+  }
+  for (OpIndex i = kLayers; i-- > 0;) {
+    ops.push_back(op({reads(2 * i), reads(2 * i + 1)}, 10'000));
+    ops.back().name = "backward" + std::to_string(i);
+  }
+  return literal_program(std::move(ops), std::move(blocks));
+}
+
+class BackgroundPlanning : public ::testing::Test {
+ protected:
+  BackgroundPlanning() {
+    for (int i = 0; i < 10; ++i) runner.iterate();
+  }
+  PlanningNews next(BackgroundPlanner& planner) {
+    PlanningNews news;
+    while (!planner.poll(news)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return news;
+  }
+  PlanningNews last(BackgroundPlanner& planner) {
+    PlanningNews news = next(planner);
+    while (!news.done) news = next(planner);
+    return news;
+  }
+  BackgroundOptions options() const {
+    return {.planner = "ebb",
+            .capacity = 4 * kBytes + 8 * kSmall,
+            .smallest_managed = 512,
+            .allow_recompute = true};
+  }
+
+  Program program = chain();
+  NullBackend backend;
+  Device device{backend, {.limit = 2 * kMiB, .smallest_managed = 512, .host_slab = 64 * kKiB}};
+  ProgramRunner runner{device, program};
+  Machine machine{.name = "slow links", .bandwidth_out = 1'000'000'000, .bandwidth_in = 1'000'000'000};
+};
+
+TEST_F(BackgroundPlanning, ABetterPlanFollowsAFirstOneThatWasCutShort) {
+  BackgroundOptions asked = options();
+  asked.quick_seconds = 0.001;
+  asked.deadline_seconds = 5;
+  std::atomic<int> searches = 0;
+  asked.plan = [&searches](const PlanningProblem& problem, const PlannerOptions& planning) {
+    const bool quick = planning.deadline_seconds < 1;
+    if (quick)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    else
+      ++searches;
+    return find_planner(quick ? "ondemand" : "ebb").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  PlanningNews first = next(planner);
+  while (!first.planned) first = next(planner);
+  const PlanningNews better = first.done ? first : last(planner);
+  ASSERT_TRUE(first.preparation.plan);
+  ASSERT_TRUE(better.preparation.plan);
+  EXPECT_GT(searches, 0);
+  EXPECT_LE(better.preparation.plan->predicted_step, first.preparation.plan->predicted_step);
+}
+
+TEST_F(BackgroundPlanning, AFirstPlanThatHadItsTimeIsTheLast) {
+  int plans = 0;
+  BackgroundOptions asked = options();
+  asked.quick_seconds = 60;
+  asked.deadline_seconds = 120;
+  asked.plan = [&plans](const PlanningProblem& problem, const PlannerOptions& planning) {
+    plans += problem.limit > 0;
+    return find_planner("ebb").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  ASSERT_TRUE(last(planner).preparation.plan);
+  EXPECT_LE(plans, 2) << "with and without a pool above the plan";
+}
+
+TEST_F(BackgroundPlanning, PlansLieAboveTheGround) {
+  BackgroundPlanner planner(options());
+  planner.start(device.trace(), machine, 4 * kSmall);
+  const PlanningNews news = last(planner);
+  ASSERT_TRUE(news.preparation.plan);
+  const PreparedPlan& plan = *news.preparation.plan;
+  EXPECT_EQ(plan.offsets.footprint, plan.layout.footprint + 4 * kSmall);
+  for (OpIndex i = 0; i < kLayers; ++i) EXPECT_GE(plan.offsets.births.offset(i, 0), 4 * kSmall);
+}
+
+TEST_F(BackgroundPlanning, BlocksThatAreSmallAllTogetherDoNotMove) {
+  BackgroundPlanner planner(options());
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews news = last(planner);
+  ASSERT_TRUE(news.iteration);
+  EXPECT_GT(news.iteration->program.info().smallest_managed, 512);
+  EXPECT_LE(news.iteration->program.info().smallest_managed, kBytes);
+}
+
+TEST_F(BackgroundPlanning, AHostThatIsAheadKeepsNoOpWaiting) {
+  BackgroundOptions asked = options();
+  asked.host_is_ahead = true;
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews news = last(planner);
+  ASSERT_TRUE(news.iteration);
+  for (const Op& op : news.iteration->program.ops()) EXPECT_EQ(op.issue, 0);
+}
+
+}  // namespace
+}  // namespace ebb::testing
