@@ -147,6 +147,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
           to_be_planned(extract_script(trace, blocks, detection), options_));
       news.fingerprint = fingerprint(news.iteration->program);
       publish(news);
+      const bool for_all = options_.exchange && options_.exchange->has_others();
       if (options_.exchange) news.key = key_of(news, options_, ground_);
       const auto known = cache_.find({news.fingerprint, ground_});
       news.reused = known != cache_.end();
@@ -154,7 +155,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
         news.preparation = known->second;
       } else {
         const Program& program = news.iteration->program;
-        if (options_.exchange) {
+        if (for_all) {
           news.preparation = prepare_for_all(program, machine, news);
         } else {
           const double quick = std::min(options_.quick_seconds, options_.deadline_seconds);

@@ -17,6 +17,8 @@ struct ExchangeAnswer {
 class PlanExchange {
  public:
   virtual ~PlanExchange() = default;
+  // Without others a device plans as if there were no exchange.
+  virtual bool has_others() = 0;
   // Those who ask with the same key can follow the same plan. Waits, for a bounded time and no longer than
   // until `stop` is true; called by the planner's thread.
   virtual ExchangeAnswer ask(const std::string& key, const std::string& measured,

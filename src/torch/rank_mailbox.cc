@@ -14,6 +14,11 @@ RankMailbox& RankMailbox::instance() {
   return *mailbox;
 }
 
+bool RankMailbox::has_others() {
+  const std::lock_guard lock(mutex_);
+  return connected_;
+}
+
 ExchangeAnswer RankMailbox::ask(const std::string& key, const std::string& measured,
                                 const std::function<bool()>& stop) {
   std::unique_lock lock(mutex_);

@@ -29,6 +29,7 @@ class RankMailbox final : public PlanExchange {
   // The one of this process.
   static RankMailbox& instance();
 
+  bool has_others() override;
   ExchangeAnswer ask(const std::string& key, const std::string& measured,
                      const std::function<bool()>& stop) override;
   void give(const std::string& key, const std::string& plan) override;

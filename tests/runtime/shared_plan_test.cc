@@ -92,6 +92,7 @@ TEST(SharedPlanTest, TimesAreTheSlowestRanksAndLinksTheSlowest) {
 // Two devices in one process: who asks first plans, and both may follow when both are ready.
 class Meeting final : public PlanExchange {
  public:
+  bool has_others() override { return true; }
   ExchangeAnswer ask(const std::string& key, const std::string& measured,
                      const std::function<bool()>& stop) override {
     std::unique_lock lock(mutex_);

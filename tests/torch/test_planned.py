@@ -27,7 +27,7 @@ from workloads import WORKLOADS, make_optimizer
 
 TOOL = os.environ.get("EBB_TOOL", "")
 FOLLOWED = 3  # iterations, before a run may end
-MOST_STEPS = 60
+MOST_STEPS = 160  # most of them pauses on a loaded machine
 PAUSE = 0.5  # seconds between steps while a plan is being made
 SEED = 20261115
 
