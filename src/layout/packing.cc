@@ -138,22 +138,30 @@ PartLayout Packer::pack_quickly(const Instance& part) {
   return layout;
 }
 
+// The search starts from what was known before the cores, so that what they come to does not lead it astray.
 PartLayout Packer::pack_thoroughly(const Instance& part, Units goal, Units lower_bound) {
-  PartLayout layout{.height = height_, .lower_bound = lower_bound};
+  PartLayout start{.height = height_, .lower_bound = lower_bound};
+  PartLayout around = start;
   if (part.items.size() >= kSmallestCore && has_level_base(part)) {
     const std::int64_t steps = part.items.size() >= kSmallPart ? budget_.steps
                                : options_.capacity             ? kQuickSteps / kShareOfCores
                                                                : options_.budget / kShareOfCores;
-    layout = budget_.lend(steps, [&](SearchBudget& share) {
-      return pack_around_cores(goal, part, std::move(layout), options_.seed, share);
+    around = budget_.lend(steps, [&](SearchBudget& share) {
+      return pack_around_cores(goal, part, start, options_.seed, share);
     });
   }
-  if (part.items.size() > kLargestSearch || layout.height <= goal) return layout;
-  if (!options_.capacity) return lower_to(goal, part, std::move(layout), options_.seed + 1, budget_);
+  if (part.items.size() > kLargestSearch || around.height <= goal) return around;
+  start.lower_bound = around.lower_bound;
+  if (!options_.capacity) {
+    PartLayout searched = lower_to(goal, part, std::move(start), options_.seed + 1, budget_);
+    around.lower_bound = searched.lower_bound;
+    return around.height < searched.height ? around : searched;
+  }
   SearchResult result = search_valleys(part, goal, options_.seed + 1, budget_);
-  if (result.end == SearchEnd::kDoesNotFit) layout.lower_bound = goal + 1;
-  layout.offsets = std::move(result.offsets);
-  return layout;
+  if (result.end == SearchEnd::kDoesNotFit) start.lower_bound = goal + 1;
+  if (result.end == SearchEnd::kFits) start.height = height_of(part, result.offsets);
+  start.offsets = std::move(result.offsets);
+  return start;
 }
 
 void Packer::try_greedy() {
