@@ -130,11 +130,13 @@ export class StreamsView implements Painter {
       context.fillStyle = colour("muted");
       context.textAlign = "right";
       context.textBaseline = "middle";
-      const words = lane.name.split(" ");
-      words.length > 2
-        ? (context.fillText(words[0], left - 6, y + LANE / 2 - 7),
-          context.fillText(words.slice(1).join(" "), left - 6, y + LANE / 2 + 7))
-        : context.fillText(lane.name, left - 6, y + LANE / 2, left - 8);
+      const [first, ...rest] = lane.name.split(" ");
+      if (rest.length > 0 && context.measureText(lane.name).width > left - 8) {
+        context.fillText(first, left - 6, y + LANE / 2 - 7);
+        context.fillText(rest.join(" "), left - 6, y + LANE / 2 + 7);
+      } else {
+        context.fillText(lane.name, left - 6, y + LANE / 2, left - 8);
+      }
       context.fillStyle = colour("lane");
       context.fillRect(left, y, width, LANE);
     });
