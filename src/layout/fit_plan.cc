@@ -17,9 +17,10 @@ constexpr std::int64_t kPersistence = 8;    // times the budget where packing is
 constexpr std::int64_t kPerBuffer = 400;    // but no more than so many steps a buffer
 constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
-constexpr int kMostPackedPlans = 10;  // plans made again for less to be packed as they are scheduled
-constexpr Bytes kCut = 200;           // at least a 200th of the limit is taken off each time,
-constexpr Bytes kMostOff = 4;         // and no more than a quarter in all before copies are retimed
+constexpr std::int64_t kLastEffort = 25;  // times the budget where all else failed
+constexpr int kMostPackedPlans = 10;      // plans made again for less to be packed as they are scheduled
+constexpr Bytes kCut = 200;               // at least a 200th of the limit is taken off each time,
+constexpr Bytes kMostOff = 4;             // and no more than a quarter in all before copies are retimed
 
 // A timed plan and what the simulator makes of it.
 struct Run {
@@ -47,6 +48,11 @@ class Fitter {
     if (capacity_ < 0) return std::move(result_);
     pack_plans(plan);
     if (!result_.fits) retime_plans(plan);
+    if (!result_.fits && !is_late()) {
+      effort_ = kLastEffort;
+      planned_for_ = problem_.limit - options_.reserve;
+      retime(plan, planned_for_);
+    }
     return std::move(result_);
   }
 
@@ -137,8 +143,8 @@ class Fitter {
     const Program& program = problem_.program;
     const PositionSchedule first = schedule_by_position(program, problem_.gaps, lowered);
     const ArenaProblem first_arena = arena_problem(program, problem_.gaps, lowered, first.schedule);
-    const Layout packed =
-        pack_within(first_arena.problem, retiming == Retiming::by_address ? kQuickLook : options_.budget);
+    const Layout packed = pack_within(
+        first_arena.problem, effort_ * (retiming == Retiming::by_address ? kQuickLook : options_.budget));
     if (!packed.fits) return false;
     Plan plan = lowered.plan;
     return_early(program, problem_.gaps, lowered, first, first_arena, packed, plan);
@@ -230,6 +236,7 @@ class Fitter {
   Simulator simulator_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   Bytes planned_for_ = 0;
+  std::int64_t effort_ = 1;
   Nanoseconds fast_enough_ = 0;  // a retimed plan that takes no longer ends the search
   FittedPlan result_;
 };

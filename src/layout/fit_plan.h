@@ -3,7 +3,8 @@
 //
 // First the plan is packed as it is scheduled, and made again with the difference taken off until it fits. If
 // that takes too much off, copies are retimed, out earlier and in later, until what is resident leaves room
-// to pack with, and the fastest is taken. Deterministic but for the deadline.
+// to pack with, and the fastest is taken; where nothing fits, once more with more effort. Deterministic but
+// for the deadline.
 #pragma once
 
 #include <functional>
