@@ -58,12 +58,16 @@ class Measurement {
     }
   }
 
-  double rate_of(Engine engine) {
+  Nanoseconds time_of(Engine engine, int copies) {
     const Event begin = backend_.record(engine);
-    for (int i = 0; i < options_.copies; ++i) enqueue(engine, i, options_.copy);
+    for (int i = 0; i < copies; ++i) enqueue(engine, i, options_.copy);
     const Event end = backend_.record(engine);
     backend_.synchronize(end);
-    return bytes_per_second(options_.copies, backend_.elapsed(begin, end));
+    return backend_.elapsed(begin, end);
+  }
+
+  double rate_of(Engine engine) {
+    return bytes_per_second(options_.copies, time_of(engine, options_.copies));
   }
 
   // From a common start to the end of the direction that is done first.
@@ -109,11 +113,7 @@ class Measurement {
 
   // Compute for about as long as the links are busy in `compute_time`, a little less.
   int rounds_beside_copies() {
-    const Event begin = backend_.record(Engine::compute);
-    for (int i = 0; i < kPlaces; ++i) enqueue(Engine::compute, i, options_.copy);
-    const Event end = backend_.record(Engine::compute);
-    backend_.synchronize(end);
-    const double round = std::max(1.0, static_cast<double>(backend_.elapsed(begin, end)) / kPlaces);
+    const double round = std::max(1.0, static_cast<double>(time_of(Engine::compute, kPlaces)) / kPlaces);
     const double rate = std::max({result_.rate_out, result_.rate_in, 1.0});
     const double busy = options_.copies * static_cast<double>(options_.copy) * 1e9 / rate;
     return static_cast<int>(std::clamp(0.7 * busy / round, 1.0 * kPlaces, 1.0 * kMostRounds));
@@ -130,11 +130,7 @@ class Measurement {
       }
       if (out) last_out = backend_.record(Engine::out);
       if (in) last_in = backend_.record(Engine::in);
-      const Event begin = backend_.record(Engine::compute);
-      for (int i = 0; i < rounds_; ++i) enqueue(Engine::compute, i, options_.copy);
-      const Event end = backend_.record(Engine::compute);
-      backend_.synchronize(end);
-      times.push_back(static_cast<double>(backend_.elapsed(begin, end)));
+      times.push_back(static_cast<double>(time_of(Engine::compute, rounds_)));
       backend_.synchronize(last_out);
       backend_.synchronize(last_in);
     }

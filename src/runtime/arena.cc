@@ -19,11 +19,11 @@ auto Arena::first_behind(Pieces& pieces, Bytes offset) {
   return piece;
 }
 
-void Arena::add_last(std::array<Event, kEngines + 1>& all, const std::array<Event, kEngines + 1>& more) {
+void Arena::add_last(LastEvents& all, const LastEvents& more) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], more[i]);
 }
 
-void Arena::list(const std::array<Event, kEngines + 1>& by, std::vector<Event>& waits) {
+void Arena::list(const LastEvents& by, std::vector<Event>& waits) {
   for (const Event event : by)
     if (event != kHappened) waits.push_back(event);
 }
@@ -47,7 +47,7 @@ Region Arena::carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes byt
   in_use_ += bytes;
   high_water_ = std::max(high_water_, in_use_);
   peak_ = std::max(peak_, in_use_);
-  std::array<Event, kEngines + 1> last = {};
+  LastEvents last = {};
   auto piece = first_behind(freed_, taken.offset);
   while (piece != freed_.end() && piece->first < taken.end()) {
     const auto [begin, freed] = *piece;
@@ -134,7 +134,7 @@ bool Arena::is_free(Bytes begin, Bytes end) const {
 }
 
 void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {
-  std::array<Event, kEngines + 1> last = {};
+  LastEvents last = {};
   for (auto piece = first_behind(freed_, begin); piece != freed_.end() && piece->first < end; ++piece)
     add_last(last, piece->second.by);
   list(last, waits);
@@ -148,7 +148,7 @@ void Arena::give(const Region& region, std::span<const Event> freed_by) {
       Event& last = freed.by[is_unrecorded(event) ? kEngines : index_of(engine_of(event))];
       last = std::max(last, event);
     }
-  if (freed.by != Freed{}.by) freed_.emplace(region.offset, freed);
+  if (freed.by != LastEvents{}) freed_.emplace(region.offset, freed);
   in_use_ -= region.bytes;
   Bytes begin = region.offset;
   Bytes end = region.end();
@@ -176,7 +176,7 @@ void Arena::forget(Backend& backend) {
   for (auto piece = freed_.begin(); piece != freed_.end();) {
     for (Event& event : piece->second.by)
       if (event != kHappened && !is_unrecorded(event) && backend.happened(event)) event = kHappened;
-    piece = piece->second.by == Freed{}.by ? freed_.erase(piece) : std::next(piece);
+    piece = piece->second.by == LastEvents{} ? freed_.erase(piece) : std::next(piece);
   }
   forget_at_ = std::max(std::size_t{16}, 2 * freed_.size());
 }

@@ -77,17 +77,19 @@ class Arena {
   std::size_t pending() const { return freed_.size(); }
 
  private:
-  // When a free piece can be used: the last event of each engine, and the last that is unrecorded.
+  // The last event of each engine, and the last that is unrecorded.
+  using LastEvents = std::array<Event, kEngines + 1>;
+  // A free piece, and when it can be used.
   struct Freed {
     Bytes end = 0;
-    std::array<Event, kEngines + 1> by = {};
+    LastEvents by = {};
   };
   using FreedPieces = std::map<Bytes, Freed>;  // by offset, disjoint
   // The first piece that ends behind the offset.
   template <typename Pieces>
   static auto first_behind(Pieces& pieces, Bytes offset);
-  static void add_last(std::array<Event, kEngines + 1>& all, const std::array<Event, kEngines + 1>& more);
-  static void list(const std::array<Event, kEngines + 1>& by, std::vector<Event>& waits);
+  static void add_last(LastEvents& all, const LastEvents& more);
+  static void list(const LastEvents& by, std::vector<Event>& waits);
   void add_hole(Bytes offset, Bytes bytes);
   void remove_hole(Bytes offset, Bytes bytes);
   Region carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes bytes, std::vector<Event>& waits);

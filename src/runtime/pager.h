@@ -108,7 +108,7 @@ class Pager {
   void compute_advanced() { ++tick_; }
   void op_began(std::string_view name) {
     ++now_;
-    surprises_.op_began(name);
+    if (low_end_is_planned_) surprises_.op_began(name);
   }
   void touch(PagedBlock& block) { block.last_use = now_; }
 

@@ -12,6 +12,10 @@ namespace {
 
 constexpr Bytes kPoolShare = 64;  // one part in this many stays free for what no plan knows, if it can
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 class Preparer {
  public:
   Preparer(const Program& program, const Machine& machine, const PreparationOptions& options)
@@ -33,13 +37,10 @@ class Preparer {
 
   Preparation with(const std::string& name, const PlanFunction& plan) {
     const auto start = std::chrono::steady_clock::now();
-    const auto elapsed = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
     for (const Bytes pool : {options_.capacity / kPoolShare, Bytes{0}}) {
       layout::FittedPlan fitted = fit(plan, pool);
-      if (fitted.fits) return ready(name, std::move(fitted), elapsed());
-      cut_short_ = cut_short_ || elapsed() >= options_.fit_seconds;
+      if (fitted.fits) return ready(name, std::move(fitted), seconds_since(start));
+      cut_short_ = cut_short_ || seconds_since(start) >= options_.fit_seconds;
     }
     if (refusal_.empty())
       refusal_ = fmt::format("{}: packed, no plan keeps {} bytes", name, options_.capacity);
@@ -51,9 +52,8 @@ class Preparer {
     const auto make = [&](Bytes limit) -> std::optional<Plan> {
       const auto start = std::chrono::steady_clock::now();
       PlanningResult result = plan({program_, gaps_, machine_, limit}, options_.planning);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       const double deadline = options_.planning.deadline_seconds;
-      cut_short_ = cut_short_ || (deadline > 0 && took.count() >= deadline);
+      cut_short_ = cut_short_ || (deadline > 0 && seconds_since(start) >= deadline);
       if (!result.infeasible) return std::move(result.plan);
       refusal_ = result.infeasible->sentence(program_);
       return std::nullopt;
