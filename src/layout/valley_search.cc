@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "layout/skyline.h"
@@ -41,6 +42,20 @@ struct Valley {
   Units wall = kNever;  // the lower of the floors beside the run
 };
 
+// A node of the search tree on the way from the root to where the search stands: either parts that must all
+// be solved, or the items that are tried on one valley's floor.
+struct Node {
+  bool is_division = false;
+  Part part = {};  // the part the valley is in
+  Valley valley = {};
+  Units floor = 0;        // the valley's, before any item was excluded
+  std::size_t mark = 0;   // of the skyline, before the item that is being tried
+  std::size_t first = 0;  // first … last - 1 on the stack of parts or of options are this node's
+  std::size_t next = 0;
+  std::size_t last = 0;
+};
+
+// Depth first, with the open nodes on the heap: a search goes deeper than a thread's stack is long.
 class ValleySearch {
  public:
   ValleySearch(const Instance& instance, Units ceiling, std::uint64_t seed, SearchBudget& budget)
@@ -53,7 +68,7 @@ class ValleySearch {
       if (!skyline_.reset()) return {.end = SearchEnd::kDoesNotFit};
       order_.draw();
       dead_ends_left_ = kDeadEndsPerRestart * luby(round);
-      const SearchEnd end = solve({.first = 0, .count = skyline_.sections()});
+      const SearchEnd end = search({.first = 0, .count = skyline_.sections()});
       if (end == SearchEnd::kFits) return {.end = end, .offsets = offsets()};
       if (end == SearchEnd::kDoesNotFit) return {.end = end};
     }
@@ -61,9 +76,17 @@ class ValleySearch {
   }
 
  private:
-  SearchEnd solve(const Part& part);
-  SearchEnd branch(const Part& part);
-  SearchEnd follow(const Part& part, bool was_possible, bool has_new_cut);
+  // How what was entered or gone on with ended; nothing if a node was opened instead.
+  using Ended = std::optional<SearchEnd>;
+
+  SearchEnd search(const Part& whole);
+  Ended enter_division(const Part& part);
+  Ended enter_branch(const Part& part);
+  Ended follow(const Part& part, bool was_possible, bool has_new_cut);
+  Ended go_on(Ended below);
+  Ended try_next_part(Ended below);
+  Ended try_next_option(Ended below);
+  Ended leave_floor(const Part& part, const Valley& valley, Units floor);
   bool exclude(int item, const Valley& valley);
   void push_parts(const Part& part);
   void push_options(int section);
@@ -94,55 +117,95 @@ class ValleySearch {
   std::int64_t dead_ends_left_ = 0;
   std::int64_t branches_ = 0;
   std::vector<int> earlier_twin_;  // an item of the same sections and size that is tried first, or -1
-  // Stacks, shared by all open branches.
+  std::vector<Node> open_;
+  // Stacks, shared by all open nodes.
   std::vector<Part> parts_;
   std::vector<int> options_;
 };
 
-SearchEnd ValleySearch::solve(const Part& part) {
-  const std::size_t first = parts_.size();
-  push_parts(part);
-  SearchEnd end = SearchEnd::kFits;
-  for (std::size_t k = first; k < parts_.size() && end == SearchEnd::kFits; ++k) {
-    end = branch(Part(parts_[k]));  // a copy: the stack moves
-  }
-  parts_.resize(first);
-  return end;
+SearchEnd ValleySearch::search(const Part& whole) {
+  open_.clear();
+  parts_.clear();
+  options_.clear();
+  Ended ended = enter_division(whole);
+  while (!open_.empty()) ended = go_on(ended);
+  return *ended;
 }
 
-SearchEnd ValleySearch::branch(const Part& part) {
-  if (gives_up()) return SearchEnd::kOutOfBudget;
-  const Valley valley = choose_valley(part);
-  const Units floor = skyline_.floor(valley.section);
-  const std::size_t first = options_.size();
-  push_options(valley.section);
-  const std::size_t last = options_.size();
-  SearchEnd end = SearchEnd::kDoesNotFit;
-  bool is_open = true;
-  for (std::size_t k = first; k < last && is_open && end == SearchEnd::kDoesNotFit; ++k) {
-    const std::size_t mark = skyline_.mark();
-    const bool is_possible = skyline_.place(options_[k]);
-    end = follow(part, is_possible, skyline_.has_new_cut());
-    if (end == SearchEnd::kDoesNotFit) {
-      skyline_.undo_to(mark);
-      is_open = exclude(options_[k], valley);
-    }
-  }
-  options_.resize(first);
-  if (!is_open || end != SearchEnd::kDoesNotFit) return end;
-  if (skyline_.floor(valley.section) > floor) return follow(part, true, false);
-  if (skyline_.slack(valley.section) == 0) return end;
-  const Units level = next_level(valley);
-  return level == kNever ? end : follow(part, skyline_.raise(valley.section, level), false);
-}
-
-// Goes on after a change of the skyline that was possible or not.
-SearchEnd ValleySearch::follow(const Part& part, bool was_possible, bool has_new_cut) {
+// Goes down after a change of the skyline that was possible or not.
+ValleySearch::Ended ValleySearch::follow(const Part& part, bool was_possible, bool has_new_cut) {
   if (!was_possible) {
     --dead_ends_left_;
     return SearchEnd::kDoesNotFit;
   }
-  return part.closed || has_new_cut ? solve(part) : branch(part);
+  return part.closed || has_new_cut ? enter_division(part) : enter_branch(part);
+}
+
+ValleySearch::Ended ValleySearch::enter_division(const Part& part) {
+  const std::size_t first = parts_.size();
+  push_parts(part);
+  open_.push_back({.is_division = true, .first = first, .next = first, .last = parts_.size()});
+  return {};
+}
+
+ValleySearch::Ended ValleySearch::enter_branch(const Part& part) {
+  if (gives_up()) return SearchEnd::kOutOfBudget;
+  const Valley valley = choose_valley(part);
+  const std::size_t first = options_.size();
+  push_options(valley.section);
+  open_.push_back({.part = part,
+                   .valley = valley,
+                   .floor = skyline_.floor(valley.section),
+                   .first = first,
+                   .next = first,
+                   .last = options_.size()});
+  return {};
+}
+
+// Goes on in the innermost open node; `below` is how the node that was opened there ended, if one was.
+ValleySearch::Ended ValleySearch::go_on(Ended below) {
+  return open_.back().is_division ? try_next_part(below) : try_next_option(below);
+}
+
+ValleySearch::Ended ValleySearch::try_next_part(Ended below) {
+  Node& node = open_.back();
+  const bool failed = below && *below != SearchEnd::kFits;
+  if (!failed && node.next < node.last) return enter_branch(Part(parts_[node.next++]));
+  parts_.resize(node.first);
+  open_.pop_back();
+  return failed ? *below : SearchEnd::kFits;
+}
+
+ValleySearch::Ended ValleySearch::try_next_option(Ended below) {
+  const Part part = open_.back().part;
+  const Valley valley = open_.back().valley;
+  bool is_open = true;
+  while (true) {
+    Node& node = open_.back();
+    if (below == SearchEnd::kDoesNotFit) {
+      skyline_.undo_to(node.mark);
+      is_open = exclude(options_[node.next - 1], valley);
+    }
+    if (!is_open || node.next == node.last || (below && *below != SearchEnd::kDoesNotFit)) break;
+    node.mark = skyline_.mark();
+    const bool is_possible = skyline_.place(options_[node.next++]);
+    below = follow(part, is_possible, skyline_.has_new_cut());
+    if (!below) return {};
+  }
+  const Units floor = open_.back().floor;
+  options_.resize(open_.back().first);
+  open_.pop_back();
+  if (below && *below != SearchEnd::kDoesNotFit) return below;
+  return is_open ? leave_floor(part, valley, floor) : SearchEnd::kDoesNotFit;
+}
+
+// Goes on where no item of the valley's section lies on the floor it had.
+ValleySearch::Ended ValleySearch::leave_floor(const Part& part, const Valley& valley, Units floor) {
+  if (skyline_.floor(valley.section) > floor) return follow(part, true, false);
+  if (skyline_.slack(valley.section) == 0) return SearchEnd::kDoesNotFit;
+  const Units level = next_level(valley);
+  if (level == kNever) return SearchEnd::kDoesNotFit;
+  return follow(part, skyline_.raise(valley.section, level), false);
 }
 
 // Draws the conclusion from a proof that the item does not lie on the valley's floor. If it fills the

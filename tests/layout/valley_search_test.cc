@@ -1,6 +1,7 @@
 #include "layout/valley_search.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include "layout/ground.h"
 #include "layout/random_problems.h"
@@ -81,6 +82,34 @@ TEST(ValleySearch, IsTheSameForTheSameSeed) {
   const Units ceiling = peak_load(problem, 1) + 3;
   EXPECT_EQ(search_valleys(instance, ceiling, 5, a).offsets, search_valleys(instance, ceiling, 5, b).offsets);
   EXPECT_EQ(a.steps, b.steps);
+}
+
+// A search as deep as the buffers are many, in a thread whose stack would not hold it.
+TEST(ValleySearch, NeedsNoDeepStack) {
+  Problem problem;
+  for (int i = 0; i < 4'000; ++i) {
+    problem.buffers.push_back({.id = i, .begin = i, .end = i + 12, .size = 1 + i % 5});
+  }
+  struct Search {
+    Instance instance;
+    Units ceiling = 0;
+    SearchResult result = {};
+  } search{.instance = cut_into_sections(problem, 1, 1), .ceiling = peak_load(problem, 1) + 8};
+  pthread_attr_t small;
+  ASSERT_EQ(pthread_attr_init(&small), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&small, 128 * 1024), 0);
+  pthread_t thread;
+  const auto run = [](void* pointer) -> void* {
+    Search& search = *static_cast<Search*>(pointer);
+    SearchBudget budget{.steps = 1'000'000};
+    search.result = search_valleys(search.instance, search.ceiling, 0, budget);
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &small, run, &search), 0);
+  ASSERT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&small);
+  ASSERT_EQ(search.result.end, SearchEnd::kFits);
+  EXPECT_LE(height_of(search.instance, search.result.offsets), search.ceiling);
 }
 
 }  // namespace
