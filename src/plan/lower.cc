@@ -117,7 +117,8 @@ class Lowerer::Work {
   const Program& program_;
   const Gaps& gaps_;
   const OpIndex n_;
-  std::vector<Recipe> recipes_;  // found when first asked for: a plan without recomputation needs none
+  std::vector<char>
+      remakable_;  // by gap, found when first asked for: a plan without recomputation needs none
   HostCopies host_;
   ReturnPlacer returns_;
   ReplayBuilder builder_;
@@ -141,8 +142,8 @@ class Lowerer::Work {
 };
 
 bool Lowerer::Work::is_remakable(GapId g) {
-  if (recipes_.empty()) recipes_ = find_recipes(program_, gaps_);
-  return recipes_[static_cast<std::size_t>(g)].remakable;
+  if (remakable_.empty()) remakable_ = find_remakable(program_, gaps_);
+  return remakable_[static_cast<std::size_t>(g)] != 0;
 }
 
 void Lowerer::Work::collect_swaps() {

@@ -2,6 +2,7 @@
 // present.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plan/gaps.h"
@@ -18,7 +19,11 @@ struct Recipe {
 bool changed_by_side_effect(const Program& program, const Gap& gap);
 
 // One recipe per gap: at the gap's `to`, or for trailing gaps at their last op. Gaps that cross the boundary
-// have none.
-std::vector<Recipe> find_recipes(const Program& program, const Gaps& gaps);
+// have none. Blocks in `outliving` are taken to be there after the program has freed them.
+std::vector<Recipe> find_recipes(const Program& program, const Gaps& gaps,
+                                 std::span<const BlockId> outliving = {});
+
+// Only whether there is one, by gap: linear in the program, where recipes can be as long as it is.
+std::vector<char> find_remakable(const Program& program, const Gaps& gaps);
 
 }  // namespace ebb

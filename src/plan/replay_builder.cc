@@ -32,8 +32,24 @@ bool ReplayBuilder::collect(const Presence& presence, std::span<const VersionId>
     for (VersionId input : program_.inputs(op))
       if (!require(presence, input)) return false;
   }
-  std::sort(ops_.begin(), ops_.end());
+  sort_ops();
   return true;
+}
+
+// Many ops lie close together: then finding them again in order is quicker than sorting.
+void ReplayBuilder::sort_ops() {
+  constexpr std::size_t kFew = 16;
+  if (ops_.size() > kFew) {
+    const auto [first, last] = std::minmax_element(ops_.begin(), ops_.end());
+    const OpIndex begin = *first, end = *last + 1;
+    if (static_cast<std::size_t>(end - begin) < 8 * ops_.size()) {
+      ops_.clear();
+      for (OpIndex op = begin; op < end; ++op)
+        if (op_in_[static_cast<std::size_t>(op)] == round_) ops_.push_back(op);
+      return;
+    }
+  }
+  std::sort(ops_.begin(), ops_.end());
 }
 
 bool ReplayBuilder::require(const Presence& presence, VersionId v) {

@@ -47,6 +47,7 @@ class ReplayBuilder {
  private:
   bool is_made(VersionId v) const { return made_in_[static_cast<std::size_t>(v)] == round_; }
   bool require(const Presence& presence, VersionId v);
+  void sort_ops();
 
   const Program& program_;
   std::int64_t round_ = 0;

@@ -38,10 +38,14 @@ Nanoseconds time_of(const PlanningProblem& problem, const Recipe& recipe) {
 
 }  // namespace
 
-std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOptions& options) {
+std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOptions& options,
+                                 std::span<const OutlivingBlock> outliving) {
   const Program& program = problem.program;
   const ComputeBefore compute(problem);
-  const std::vector<Recipe> recipes = find_recipes(program, problem.gaps);
+  std::vector<BlockId> kept;
+  for (const OutlivingBlock& block : outliving) kept.push_back(problem.gaps[block.gap].block);
+  const std::vector<Recipe> recipes = find_recipes(program, problem.gaps, kept);
+  const std::vector<char> remakable = find_remakable(program, problem.gaps);
   std::vector<Choice> choices;
   for (GapId g = 0; g < problem.gaps.count(); ++g) {
     const Gap& gap = problem.gaps[g];
@@ -50,7 +54,8 @@ std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOp
     Choice choice{.gap = g, .first = gap.from + 1, .last = gap.to - 1, .bytes = bytes};
     choice.can_swap = options.allow_swap;
     const Recipe& recipe = recipes[static_cast<std::size_t>(g)];
-    choice.can_recompute = options.allow_recompute && recipe.remakable;
+    choice.can_recompute = options.allow_recompute && recipe.remakable &&
+                           (gap.kind != GapKind::trailing || remakable[static_cast<std::size_t>(g)]);
     if (!choice.can_swap && !choice.can_recompute) continue;
     if (gap.kind != GapKind::trailing) {
       choice.remake = time_of(problem, recipe);

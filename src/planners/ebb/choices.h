@@ -4,16 +4,10 @@
 
 #include <vector>
 
-#include "planners/planner.h"
+#include "planners/ebb/outliving.h"
+#include "planners/ebb/untimed.h"
 
 namespace ebb {
-
-// A decision with all timing left to `lower`.
-inline Decision untimed(Action action) {
-  Decision decision;
-  decision.action = action;
-  return decision;
-}
 
 struct Choice {
   GapId gap = 0;
@@ -32,7 +26,9 @@ struct Choice {
   }
 };
 
-// In the order of the gaps; only those with an op in them and an action that is allowed.
-std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOptions& options);
+// In the order of the gaps; only those with an op in them and an action that is allowed. `outliving`: these
+// are kept for replays.
+std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOptions& options,
+                                 std::span<const OutlivingBlock> outliving = {});
 
 }  // namespace ebb

@@ -35,13 +35,22 @@ class EbbSearch {
         budget_(options.evaluations > 0
                     ? options.evaluations
                     : default_evaluations(problem.program, value_of(kEbbSettings[1], options))),
-        choices_(find_choices(problem, options)) {}
+        choices_(find_choices(problem, options)) {
+    if (options.allow_recompute) outliving_ = find_outliving(problem);
+    std::vector<OutlivingBlock> worthwhile;
+    for (const OutlivingBlock& block : outliving_)
+      if (block.is_worthwhile()) worthwhile.push_back(block);
+    if (!worthwhile.empty()) choices_with_the_dead_ = find_choices(problem, options, worthwhile);
+  }
 
   PlanningResult run() {
     Evaluator evaluate(problem_);
     Incumbent best;
-    if (!options_.start && count_plans(choices_, kEnumerable) <= std::min(kEnumerable, budget_)) {
-      best = enumerate_plans(problem_, choices_, evaluate);
+    const std::int64_t most = std::min(kEnumerable, budget_);
+    if (!options_.start && count_plans(choices_, {}, most) <= most) {
+      std::vector<OutlivingBlock> tried = outliving_;
+      while (!tried.empty() && count_plans(choices_, tried, most) > most) tried.pop_back();
+      best = enumerate_plans(problem_, choices_, tried, evaluate);
       result_.evaluations = evaluate.count();
     } else {
       best = search(evaluate);
@@ -56,10 +65,12 @@ class EbbSearch {
 
  private:
   Incumbent search(Evaluator& evaluate) {
-    LocalSearch builder(problem_, choices_, options_.seed);
+    LocalSearch builder(problem_, choices_, outliving_, options_.seed);
+    LocalSearch keeper(problem_, choices_with_the_dead_, outliving_, options_.seed);
     std::vector<StartingPoint> starts =
-        find_starts(problem_, options_, choices_, builder, evaluate, [this] { return out_of_time(); });
-    const std::int64_t spent = evaluate.count() + builder.evaluations();
+        find_starts(problem_, options_, choices_, builder, choices_with_the_dead_.empty() ? nullptr : &keeper,
+                    evaluate, [this] { return out_of_time(); });
+    const std::int64_t spent = evaluate.count() + builder.evaluations() + keeper.evaluations();
     result_.evaluations = spent;
     const StepResult& first = starts.front().incumbent.step;
     if (first.infeasible || first.step_time <= first.plain_time) return starts.front().incumbent;
@@ -76,8 +87,10 @@ class EbbSearch {
     std::vector<Incumbent> found(kChains);
     std::vector<std::int64_t> counts(kChains, 0);
     auto run_chain = [&](std::size_t chain, bool reports) {
-      LocalSearch search(problem_, choices_, options_.seed * 7919 + chain + 1);
-      found[chain] = search.improve(chosen[chain]->incumbent, chosen[chain]->link_price,
+      const StartingPoint& start = *chosen[chain];
+      LocalSearch search(problem_, start.outliving ? choices_with_the_dead_ : choices_, outliving_,
+                         options_.seed * 7919 + chain + 1);
+      found[chain] = search.improve(start.incumbent, start.link_price,
                                     budget_for(search, evaluations / kChains, chain, reports));
       counts[chain] = search.evaluations();
     };
@@ -153,6 +166,8 @@ class EbbSearch {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::int64_t budget_;
   std::vector<Choice> choices_;
+  std::vector<OutlivingBlock> outliving_;
+  std::vector<Choice> choices_with_the_dead_;  // empty: no block is worth being kept past its death
   PlanningResult result_;
 };
 

@@ -16,6 +16,19 @@ Incumbent LocalSearch::construct(const Prices& prices) {
   return made;
 }
 
+Incumbent LocalSearch::construct_with_the_dead(const Prices& prices) {
+  Incumbent made{.plan = Plan::keep_all(problem_.gaps)};
+  for (const OutlivingBlock& block : outliving_)
+    if (block.is_worthwhile()) keep_until(made.plan, problem_.gaps, block.gap, block.until + 1);
+  made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
+  if (!made.feasible()) return made;
+  Incumbent trimmed{.plan = made.plan};
+  if (!trim_outliving(problem_, outliving_, evaluate_.lowered(), trimmed.plan)) return made;
+  restore_what_fits(trimmed.plan);
+  trimmed.step = repair_(trimmed.plan, evaluate_, prices, random_, banned_);
+  return trimmed.beats(made) ? trimmed : made;
+}
+
 Incumbent LocalSearch::complete(Plan plan, const Prices& prices) {
   Incumbent made{.plan = std::move(plan)};
   made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
@@ -51,25 +64,11 @@ void LocalSearch::forget_around(Plan& plan) {
   }
 }
 
-// A block that dies while a later replay still reads it can be kept for that replay.
+// A block that dies while a later replay still reads it is kept for that replay, or no longer.
 void LocalSearch::keep_the_dead(Plan& plan) {
-  for (int tries = 0; tries < 8; ++tries) {
-    const Choice& choice = choices_[below(choices_.size())];
-    const Gap& gap = problem_.gaps[choice.gap];
-    if (gap.kind != GapKind::trailing || !choice.can_recompute) continue;
-    Decision& decision = plan[choice.gap];
-    if (decision.action == Action::recompute && decision.stays && !decision.stays->empty()) {
-      decision = untimed(Action::recompute);
-      return;
-    }
-    const OpIndex n = problem_.program.op_count();
-    if (gap.to >= n) continue;
-    const auto later = static_cast<std::size_t>(n - gap.to);
-    const OpIndex end = gap.to + 1 + static_cast<OpIndex>(below(later));
-    decision = untimed(Action::recompute);
-    decision.stays = std::vector<OpRange>{{gap.from + 1, std::min(end, n)}};
-    return;
-  }
+  const OutlivingBlock& block = outliving_[below(outliving_.size())];
+  const bool kept = is_kept_past_death(plan, problem_.gaps, block.gap);
+  keep_until(plan, problem_.gaps, block.gap, kept ? 0 : block.until + 1);
 }
 
 // Blocks that were made one after the other, a layer or so, are kept, moved or computed again together.
@@ -142,7 +141,7 @@ void LocalSearch::disturb(Plan& plan) {
     }
   } else if (dice < 0.9) {
     forget_around(plan);
-  } else if (dice < 0.95) {
+  } else if (dice < 0.95 && !outliving_.empty()) {
     keep_the_dead(plan);
   } else {
     const Choice& choice = choices_[below(choices_.size())];
@@ -174,7 +173,8 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (!next.feasible()) continue;
     if (uniform() < kRestoring) {
       Incumbent fuller{.plan = next.plan};
-      if (restore_what_fits(fuller.plan)) {
+      const bool trimmed = trim_outliving(problem_, outliving_, evaluate_.lowered(), fuller.plan);
+      if (restore_what_fits(fuller.plan) || trimmed) {
         fuller.step = repair_(fuller.plan, evaluate_, prices, random_, banned_);
         if (fuller.beats(next)) next = std::move(fuller);
       }

@@ -27,11 +27,20 @@ struct SearchBudget {
 
 class LocalSearch {
  public:
-  LocalSearch(const PlanningProblem& problem, const std::vector<Choice>& choices, std::uint64_t seed)
-      : problem_(problem), choices_(choices), evaluate_(problem), repair_(problem, choices), random_(seed) {}
+  // REQUIRES: what it is given outlives it.
+  LocalSearch(const PlanningProblem& problem, const std::vector<Choice>& choices,
+              const std::vector<OutlivingBlock>& outliving, std::uint64_t seed)
+      : problem_(problem),
+        choices_(choices),
+        outliving_(outliving),
+        evaluate_(problem),
+        repair_(problem, choices),
+        random_(seed) {}
 
   // A plan from nothing with these prices.
   Incumbent construct(const Prices& prices);
+  // The same, with all blocks kept past their death that are worth it, as long as replays read them.
+  Incumbent construct_with_the_dead(const Prices& prices);
   // A plan that was made for another limit, completed for this one; infeasible if that fails.
   Incumbent complete(Plan plan, const Prices& prices);
   // REQUIRES: `start` is feasible. The result is never worse.
@@ -51,6 +60,7 @@ class LocalSearch {
 
   const PlanningProblem& problem_;
   const std::vector<Choice>& choices_;
+  const std::vector<OutlivingBlock>& outliving_;
   Evaluator evaluate_;
   Repair repair_;
   std::mt19937_64 random_;

@@ -46,7 +46,8 @@ Plan without_timing(Plan plan) {
 
 std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
                                        const std::vector<Choice>& choices, LocalSearch& search,
-                                       Evaluator& evaluate, const std::function<bool()>& stop) {
+                                       LocalSearch* with_the_dead, Evaluator& evaluate,
+                                       const std::function<bool()>& stop) {
   std::vector<StartingPoint> starts;
   auto add = [&](Plan plan, std::string from) {
     StepResult step = evaluate(plan);
@@ -73,6 +74,10 @@ std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const Pla
       starts.push_back({std::move(made), "prices", std::max(link, 0.05)});
     else
       failed = std::move(made);
+    if (done()) break;
+    if (!with_the_dead) continue;
+    made = with_the_dead->construct_with_the_dead({.link = link});
+    if (made.feasible()) starts.push_back({std::move(made), "the dead", std::max(link, 0.05), true});
     if (done()) break;
   }
   PlannerOptions quick = options;
