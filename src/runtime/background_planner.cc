@@ -27,19 +27,17 @@ std::string key_of(const PlanningNews& news, const BackgroundOptions& options, B
 bool is_worth_it(Nanoseconds better, Nanoseconds first) { return better < first - first / 500; }
 
 // Blocks that are so small that all of them together take no more than a hundredth of the arena stay: a copy
-// costs the host the same whatever its size.
+// costs the host the same whatever its size. Of two blocks of one size both stay or none.
 Bytes smallest_worth_moving(const Program& program, const BackgroundOptions& options) {
   std::vector<Bytes> sizes;
-  for (const Block& block : program.blocks()) sizes.push_back(Arena::rounded(block.bytes));
+  for (const Block& block : program.blocks()) sizes.push_back(block.bytes);
   std::sort(sizes.begin(), sizes.end());
-  Bytes threshold = options.smallest_managed;
-  Bytes sum = 0;
+  Bytes left = options.capacity / 100;
   for (const Bytes bytes : sizes) {
-    if (sum + bytes > options.capacity / 100) break;
-    sum += bytes;
-    threshold = std::max(threshold, bytes + 1);
+    left -= Arena::rounded(bytes);
+    if (left < 0) return std::max(options.smallest_managed, bytes);
   }
-  return threshold;
+  return options.smallest_managed;
 }
 
 // The program as plans are made for it.

@@ -115,12 +115,24 @@ TEST_F(BackgroundPlanning, PlansLieAboveTheGround) {
 }
 
 TEST_F(BackgroundPlanning, BlocksThatAreSmallAllTogetherDoNotMove) {
-  BackgroundPlanner planner(options());
+  BackgroundOptions asked = options();
+  asked.capacity = 100 * kSmall * kLayers;
+  BackgroundPlanner planner(asked);
   planner.start(device.trace(), machine, 0);
   const PlanningNews news = last(planner);
   ASSERT_TRUE(news.iteration);
   EXPECT_GT(news.iteration->program.info().smallest_managed, 512);
   EXPECT_LE(news.iteration->program.info().smallest_managed, kBytes);
+}
+
+TEST_F(BackgroundPlanning, OneSmallBlockOfManyOfItsSizeMovesLikeTheOthers) {
+  BackgroundOptions asked = options();
+  asked.capacity = 100 * kSmall * (kLayers - 1);  // all but one of the small ones are a hundredth of it
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews news = last(planner);
+  ASSERT_TRUE(news.iteration);
+  EXPECT_LE(news.iteration->program.info().smallest_managed, kSmall);
 }
 
 TEST_F(BackgroundPlanning, AHostThatIsAheadKeepsNoOpWaiting) {
