@@ -162,6 +162,7 @@ void Conductor::boundary() {
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);
+  if (follower_) follower_->iteration_ended();
   const bool another = !follower_ || &follower_->plan() != plan_.get();
   if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
   followed_all_along_ = follower_.has_value();

@@ -26,6 +26,10 @@ class Conductor final : public Guide, public CopyLog {
   ~Conductor() override;
 
   bool op_begins(const OpSeen& op) override;
+  bool needs_recipe() const override { return follower_->needs_recipe(tracker_->running()); }
+  bool was_replayable() const override {
+    return tracker_->iteration().program.op(tracker_->running()).replayable;
+  }
   bool make_room() override { return places_hold_ = follower_->make_room(tracker_->running()); }
   void function_begins() override;
   void op_restarts() override;

@@ -28,6 +28,9 @@ struct OpInfo {
   std::span<const Handle> side_effects = {};
 };
 
+class ExecContext;
+using ExecFunction = std::function<void(ExecContext&)>;
+
 class ExecContext {
  public:
   virtual ~ExecContext() = default;
@@ -42,8 +45,10 @@ class ExecContext {
   // Did an op that is run again malloc this block without having done so the first time? Such a block (a
   // library's cache) is none of its births: it stays, at one address, until it is freed.
   virtual bool is_extra(Handle) const { return false; }
+  // May this op be run again? If so, its function may say how; otherwise it is the function that runs again.
+  virtual bool wants_recipe() const { return false; }
+  // nullptr: it cannot be run again after all.
+  virtual void set_recipe(ExecFunction) {}
 };
-
-using ExecFunction = std::function<void(ExecContext&)>;
 
 }  // namespace ebb

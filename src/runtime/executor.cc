@@ -55,6 +55,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
     const bool guided = begin(info, reads, writes);
+    decide_recipe(call, guided);
     for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
     const std::uint64_t signature = guided ? 0 : signature_of(call.name, call.operands);
     bring_together(call, guided ? std::nullopt : history_.inside_peak(signature), guided);
@@ -83,6 +84,15 @@ bool Executor::begin(const OpInfo& info, std::span<const Handle> reads, std::spa
   list_operands(parts_.table, info, reads, writes, operands_);
   merge_roles(operands_);
   return parts_.guide.current && parts_.guide.current->op_begins({info.name, operands_});
+}
+
+// The plan that is followed knows whether the op will be run again.
+void Executor::decide_recipe(OpCall& call, bool guided) {
+  call.wants_recipe = call.replayable && options_.keep_recipes;
+  const bool unneeded = call.wants_recipe && guided && !parts_.guide.current->needs_recipe();
+  if (!unneeded) return;
+  call.wants_recipe = false;
+  call.replayable = call.replayable && parts_.guide.current->was_replayable();
 }
 
 void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
@@ -182,7 +192,7 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
   for (const Operand& operand : call.operands)
     if (operand.reads && operand.version == 0) return kNoStep;  // bytes that nobody wrote come from nowhere
   Step step{.name = std::string(call.name),
-            .function = function,
+            .function = call.recipe ? std::move(call.recipe) : function,
             .seed = call.seed,
             .inputs = {},
             .outputs = {},
@@ -231,7 +241,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   });
   const bool replayable = completed && call.replayable;
   StepId step = kNoStep;
-  if (replayable && options_.keep_recipes) step = record_step(call, function);
+  if (replayable && call.wants_recipe) step = record_step(call, function);
   if (step != kNoStep) {
     for (const Operand& operand : call.operands)
       if (operand.writes) operand.block->maker = step;

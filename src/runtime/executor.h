@@ -47,6 +47,7 @@ class Executor {
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   bool begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes);
+  void decide_recipe(OpCall& call, bool guided);
   bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
   void undo(OpCall& call);
   void restore(PagedBlock& block);

@@ -33,7 +33,9 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       items_before_(program_.ops().size()),
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
-      nth_birth_(program_.blocks().size(), 0) {
+      replays_(program_.ops().size(), false),
+      nth_birth_(program_.blocks().size(), 0),
+      surprises_(parts.pager.surprises().count()) {
   for (const Op& op : program_.ops())
     for (std::size_t k = 0; k < op.births.size(); ++k)
       nth_birth_[static_cast<std::size_t>(op.births[k])] = static_cast<int>(k);
@@ -49,6 +51,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       if (position < program_.op_count())
         targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
   const std::vector<ReplayStep>& steps = plan_->lowered.replays;
+  for (const ReplayStep& step : steps) replays_[static_cast<std::size_t>(step.op)] = true;
   for (std::size_t k = steps.size(); k-- > 0;)
     first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
   parts_.pager.keep_low_end_for_plan(true);
@@ -86,6 +89,12 @@ void Follower::settle() {
       ++left_out_;
     }
   }
+}
+
+void Follower::iteration_ended() {
+  const std::int64_t surprises = parts_.pager.surprises().count() + left_out_;
+  anyone_replays_ = surprises != surprises_ || parts_.pager.host().may_refuse(program_.peak_demand());
+  surprises_ = surprises;
 }
 
 void Follower::issue_until(OpIndex op) {

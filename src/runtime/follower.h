@@ -36,6 +36,11 @@ class Follower {
   // Of what a planned replay makes on its way: only what a later step of it reads, and until its end.
   bool keeps_replayed(const Step& step, const PagedBlock& block);
 
+  // Tells that an iteration ended.
+  void iteration_ended();
+  // Might the op be replayed? By the plan; or, as long as not everything went as planned, by anyone.
+  bool needs_recipe(OpIndex op) const { return anyone_replays_ || replays_[static_cast<std::size_t>(op)]; }
+
   const PreparedPlan& plan() const { return *plan_; }
   std::int64_t left_out() const { return left_out_; }
   // The gap whose command is being issued, or -1.
@@ -64,6 +69,7 @@ class Follower {
   std::vector<std::int32_t> items_before_;     // by op: items listed before its run
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
+  std::vector<bool> replays_;                  // by op: the plan runs it again
   std::vector<int> nth_birth_;                 // by block: among the births of its op
   std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
@@ -72,6 +78,8 @@ class Follower {
   OpIndex replayed_ = kNoOp;                   // the position it ran for last
   GapId current_gap_ = -1;
   std::int64_t left_out_ = 0;
+  std::int64_t surprises_;  // and what was left out, until the last iteration's end
+  bool anyone_replays_ = true;
 };
 
 }  // namespace ebb

@@ -21,6 +21,10 @@ class Guide {
   virtual bool wants_times() const = 0;
   // An op begins: whatever should happen before it does. true: a plan knows where its mallocs go.
   virtual bool op_begins(const OpSeen& op) = 0;
+  // Might it be run again? If not, nobody has to write down how; whether it could be was seen before.
+  // REQUIRES: op_begins said that a plan knows it.
+  virtual bool needs_recipe() const = 0;
+  virtual bool was_replayable() const = 0;
   // Its operands are pinned: empties the places of its mallocs. false: not all can be had.
   [[nodiscard]] virtual bool make_room() = 0;
   // Its function is about to run.

@@ -40,6 +40,9 @@ class HostStore {
   void adopt(std::byte* slab, Bytes bytes);
   void break_promise(Bytes bytes) { reserved_ -= bytes; }
 
+  // Might so many bytes, in pieces, be more than the limit allows?
+  bool may_refuse(Bytes bytes) const { return options_.limit > 0 && options_.limit - bytes < bytes / 4; }
+
   Bytes in_use() const { return in_use_; }
   Bytes high_water() const { return high_water_; }
   Bytes reserved() const { return reserved_; }

@@ -37,7 +37,9 @@ struct OpCall {
   bool replayable = false;
   bool random = false;
   std::uint64_t seed = 0;
-  bool may_abandon = false;  // this time
+  bool wants_recipe = false;  // it may be run again
+  ExecFunction recipe = {};   // what to run then, if its function said so
+  bool may_abandon = false;   // this time
   std::vector<Operand> operands = {};
   std::vector<Birth> births = {};  // in malloc order
   std::vector<RecordedMemory> memory = {};
@@ -50,6 +52,7 @@ struct OpCall {
 
   // For the next op; keeps what its vectors have allocated.
   void clear() {
+    recipe = nullptr;
     operands.clear();
     births.clear();
     memory.clear();
@@ -95,6 +98,11 @@ class LiveFrame final : public OpFrame {
   Handle malloc(Bytes bytes) override;
   void free(Handle block) override;
   std::uint64_t seed() const override { return seed_; }
+  bool wants_recipe() const override { return call_.wants_recipe && call_.replayable; }
+  void set_recipe(ExecFunction recipe) override {
+    call_.replayable = call_.replayable && recipe != nullptr;
+    call_.recipe = std::move(recipe);
+  }
   void nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
               const ExecFunction& function) override;
 

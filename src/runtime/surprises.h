@@ -42,14 +42,17 @@ class SurpriseLog {
   void add(Surprise surprise) {
     surprise.op = op_;
     surprise.replay = replay_;
+    ++count_;
     if (log_.size() == kMost) log_.pop_front();
     log_.push_back(std::move(surprise));
   }
   const std::deque<Surprise>& log() const { return log_; }
+  std::int64_t count() const { return count_; }  // those forgotten too
 
  private:
   std::string op_;
   bool replay_ = false;
+  std::int64_t count_ = 0;
   std::deque<Surprise> log_;
 };
 

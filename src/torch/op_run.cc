@@ -18,12 +18,6 @@ std::optional<at::Generator> generator_among(c10::ArrayRef<c10::IValue> argument
   return std::nullopt;
 }
 
-// What the device keeps of an op that it may run again.
-struct LiveOrRecipe {
-  OpRun* live = nullptr;  // until it has run
-  std::unique_ptr<CallRecipe> recipe;
-};
-
 std::span<const Handle> span_of(const c10::SmallVectorImpl<Handle>& handles) {
   return {handles.data(), handles.size()};
 }
@@ -99,41 +93,15 @@ void OpRun::exec_once() {
   }
   const bool moves = steward_.options().mode != Mode::observe;
   if (moves) arguments_.assign(arguments.begin(), arguments.end());
-  const std::optional<at::Generator> generator = profile_.random ? generator_among(arguments) : std::nullopt;
-  if (moves && profile_.random) generator_ = steward_.platform().save_generator(generator);
-
-  OpInfo info{.name = profile_.name,
-              .phase = Phase::unknown,
-              .replayable = replayable_,
-              .random = profile_.random,
-              .side_effects = span_of(operands_.side_effects)};
-  std::shared_ptr<LiveOrRecipe> again;
-  if (moves && steward_.options().recompute && replayable_) {
-    if (std::unique_ptr<CallRecipe> recipe = CallRecipe::of(steward_, op_, below_, arguments)) {
-      if (generator_) recipe->set_generator(generator_, generator);
-      again = std::make_shared<LiveOrRecipe>(LiveOrRecipe{this, std::move(recipe)});
-    } else {
-      info.replayable = replayable_ = false;
-    }
-  }
-  const std::span<const Handle> reads = span_of(operands_.reads);
-  const std::span<const Handle> writes = span_of(operands_.writes);
-  if (again) {
-    struct Forget {
-      LiveOrRecipe& again;
-      ~Forget() { again.live = nullptr; }
-    } forget{*again};
-    steward_.exec(info, reads, writes, operands_.bytes, inside_, [again](ExecContext& context) {
-      if (again->live)
-        again->live->run(context);
-      else
-        again->recipe->replay(context);
-    });
-    again->recipe->set_results(results_);
-  } else {
-    steward_.exec(info, reads, writes, operands_.bytes, inside_,
-                  [this](ExecContext& context) { run(context); });
-  }
+  if (profile_.random) generator_argument_ = generator_among(arguments);
+  if (moves && profile_.random) generator_ = steward_.platform().save_generator(generator_argument_);
+  const OpInfo info{.name = profile_.name,
+                    .phase = Phase::unknown,
+                    .replayable = replayable_,
+                    .random = profile_.random,
+                    .side_effects = span_of(operands_.side_effects)};
+  steward_.exec(info, span_of(operands_.reads), span_of(operands_.writes), operands_.bytes, inside_,
+                [this](ExecContext& context) { run(context); });
   settle();
 }
 
@@ -144,8 +112,18 @@ void OpRun::prepare_attempt() {
   if (generator_) generator_->restore();
 }
 
+// Before the op runs: it may change the shapes of its arguments.
+std::shared_ptr<CallRecipe> OpRun::make_recipe() const {
+  std::shared_ptr<CallRecipe> recipe =
+      CallRecipe::of(steward_, op_, below_, torch::jit::last(stack_, profile_.arguments.size()));
+  if (recipe && generator_) recipe->set_generator(generator_, generator_argument_);
+  return recipe;
+}
+
 void OpRun::run(ExecContext& context) {
   prepare_attempt();
+  const bool wants_recipe = replayable_ && context.wants_recipe();
+  const std::shared_ptr<CallRecipe> recipe = wants_recipe ? make_recipe() : nullptr;
   RunningOp running{.context = &context};
   const RunningEntry entry(steward_, running);
   try {
@@ -168,6 +146,12 @@ void OpRun::run(ExecContext& context) {
   }
   inside_ = std::max(inside_, running.malloced);
   take_results(running);
+  const bool shows_all = hidden_.empty() && !result_without_storage_;
+  if (!replayable_) return;
+  if (!shows_all || (wants_recipe && !recipe)) return context.set_recipe(nullptr);
+  if (!recipe) return;
+  recipe->set_results(results_);
+  context.set_recipe([recipe](ExecContext& replayed) { recipe->replay(replayed); });
 }
 
 void OpRun::take_results(RunningOp& running) {
@@ -185,11 +169,6 @@ void OpRun::take_results(RunningOp& running) {
       results_.push_back(record && is_born(record) ? record->handle : 0);
     });
   for (BlockRecord* birth : running.births) (birth->storage.expired() ? hidden_ : born_).push_back(birth);
-  if (replayable_ && (!hidden_.empty() || result_without_storage_)) veto_replay();
-}
-
-void OpRun::veto_replay() {
-  steward_.device().exec({.name = profile_.name, .replayable = false}, {}, {}, [](ExecContext&) {});
 }
 
 void OpRun::keep_integers() {

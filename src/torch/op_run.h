@@ -49,8 +49,8 @@ class OpRun {
   void exec_once();
   void run(ExecContext& context);
   void prepare_attempt();
+  std::shared_ptr<CallRecipe> make_recipe() const;
   void take_results(RunningOp& running);
-  void veto_replay();
   void keep_integers();
   void settle();
 
@@ -64,6 +64,7 @@ class OpRun {
   bool replayable_;
   int attempts_ = 0;
   torch::jit::Stack arguments_;  // for a second attempt
+  std::optional<at::Generator> generator_argument_;
   std::shared_ptr<GeneratorState> generator_;
   Bytes inside_ = 0;
   bool result_without_storage_ = false;

@@ -54,9 +54,9 @@ bool is_plain(const at::Tensor& tensor) {
 
 }  // namespace
 
-std::unique_ptr<CallRecipe> CallRecipe::of(Steward& steward, const c10::OperatorHandle& op,
+std::shared_ptr<CallRecipe> CallRecipe::of(Steward& steward, const c10::OperatorHandle& op,
                                            c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments) {
-  std::unique_ptr<CallRecipe> recipe(new CallRecipe(steward, op, below));
+  std::shared_ptr<CallRecipe> recipe(new CallRecipe(steward, op, below));
   for (const c10::IValue& argument : arguments)
     if (!recipe->add_argument(argument)) return nullptr;
   return recipe;

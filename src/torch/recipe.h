@@ -17,7 +17,7 @@ namespace ebb::torch_adapter {
 class CallRecipe {
  public:
   // Nothing if an argument cannot be remembered. `below`: the keys the op is dispatched with.
-  static std::unique_ptr<CallRecipe> of(Steward& steward, const c10::OperatorHandle& op,
+  static std::shared_ptr<CallRecipe> of(Steward& steward, const c10::OperatorHandle& op,
                                         c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments);
 
   void set_generator(std::shared_ptr<const GeneratorState> state, std::optional<at::Generator> generator) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cassert>
 
 #include "runtime/arena.h"
@@ -336,8 +337,9 @@ void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<
   }
   const Bytes needed = operand_bytes + inside;
   largest_op_ = std::max(largest_op_, needed);
-  // What stays beside small ops is not asked for: it takes long.
-  if (needed > largest_op_ / 2) smallest_ = std::max(smallest_, needed + device_->bytes_that_stay());
+  // What stays beside an op takes long to find: it is asked for beside large ones only, and ever more rarely.
+  if (needed > largest_op_ / 2 && std::has_single_bit(++asked_[needed]))
+    smallest_ = std::max(smallest_, needed + device_->bytes_that_stay());
 }
 
 Bytes Steward::smallest_limit() const { return std::max(smallest_, largest_op_ + pinned_bytes_); }

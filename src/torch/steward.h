@@ -8,6 +8,7 @@
 #pragma once
 
 #include <c10/core/Storage.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/intrusive_ptr.h>
 
 #include <list>
@@ -58,8 +59,8 @@ struct StewardOptions {
 struct RunningOp {
   ExecContext* context = nullptr;
   bool replay = false;
-  std::vector<BlockRecord*> births = {};  // that live, in malloc order
-  Bytes malloced = 0;                     // all it asked for, freed meanwhile or not
+  c10::SmallVector<BlockRecord*, 4> births = {};  // that live, in malloc order
+  Bytes malloced = 0;                             // all it asked for, freed meanwhile or not
 };
 
 // The op cannot run beside what stays; `message` is for the program.
@@ -190,9 +191,10 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes peak_bytes_ = 0;
   Bytes pinned_bytes_ = 0;  // for life
   Bytes largest_op_ = 0;
-  Bytes smallest_ = 0;         // limit for the ops so far, with what had to stay beside each
-  std::list<Flight> flights_;  // in the order they were issued
-  std::int64_t glances_ = 0;   // at them
+  std::unordered_map<Bytes, unsigned> asked_;  // by the bytes of large ops: how often they ran
+  Bytes smallest_ = 0;                         // limit for the ops so far, with what had to stay beside each
+  std::list<Flight> flights_;                  // in the order they were issued
+  std::int64_t glances_ = 0;                   // at them
 
   std::mutex released_mutex_;
   std::vector<BlockRecord*> released_;  // while the lock was taken by others
