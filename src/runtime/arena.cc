@@ -9,7 +9,7 @@
 namespace ebb {
 
 Arena::Arena(Bytes capacity) : capacity_(capacity / kAlignment * kAlignment) {
-  if (capacity_ > 0) add_hole(0, capacity_);
+  if (capacity_ > 0) holes_.emplace(0, capacity_);
 }
 
 template <typename Pieces>
@@ -28,56 +28,78 @@ void Arena::list(const LastEvents& by, std::vector<Event>& waits) {
     if (event != kHappened) waits.push_back(event);
 }
 
-void Arena::add_hole(Bytes offset, Bytes bytes) {
-  holes_.emplace(offset, bytes);
-  by_size_.emplace(bytes, offset);
+Arena::Hole Arena::hole_at(Bytes offset) {
+  const Hole behind = holes_.upper_bound(offset);
+  return behind == holes_.begin() ? holes_.end() : std::prev(behind);
 }
 
-void Arena::remove_hole(Bytes offset, Bytes bytes) {
-  holes_.erase(offset);
-  by_size_.erase({bytes, offset});
-}
-
-Region Arena::carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes bytes,
-                    std::vector<Event>& waits) {
-  remove_hole(hole_offset, hole_bytes);
+Region Arena::carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   const Region taken{offset, bytes};
-  if (offset > hole_offset) add_hole(hole_offset, offset - hole_offset);
-  if (hole_offset + hole_bytes > taken.end()) add_hole(taken.end(), hole_offset + hole_bytes - taken.end());
+  const Bytes low = hole->first;
+  const Bytes above = low + hole->second - taken.end();
+  if (offset > low) {
+    hole->second = offset - low;
+    if (above > 0) holes_.emplace(taken.end(), above);
+  } else if (above > 0) {
+    hole->second = above;
+    holes_.set_offset(hole, taken.end());
+  } else {
+    holes_.erase(hole);
+  }
   in_use_ += bytes;
   high_water_ = std::max(high_water_, in_use_);
   peak_ = std::max(peak_, in_use_);
-  LastEvents last = {};
-  auto piece = first_behind(freed_, taken.offset);
-  while (piece != freed_.end() && piece->first < taken.end()) {
-    const auto [begin, freed] = *piece;
-    add_last(last, freed.by);
-    piece = freed_.erase(piece);
-    if (begin < taken.offset) freed_.emplace_hint(piece, begin, Freed{taken.offset, freed.by});
-    if (taken.end() < freed.end) freed_.emplace_hint(piece, taken.end(), Freed{freed.end, freed.by});
-  }
-  list(last, waits);
+  take_events(taken, waits);
   return taken;
 }
 
+void Arena::take_events(const Region& taken, std::vector<Event>& waits) {
+  LastEvents last = {};
+  Freed above = {};  // what is left of a piece behind the region
+  auto piece = first_behind(freed_, taken.offset);
+  while (piece != freed_.end() && piece->first < taken.end()) {
+    add_last(last, piece->second.by);
+    if (piece->second.end > taken.end()) above = piece->second;
+    if (piece->first < taken.offset) {
+      piece->second.end = taken.offset;
+      ++piece;
+    } else {
+      piece = freed_.erase(piece);
+    }
+  }
+  if (above.end > 0) freed_.emplace(taken.end(), above);
+  list(last, waits);
+}
+
+OffsetMap<Bytes>::const_iterator Arena::best_below(Bytes end, Bytes bytes) const {
+  auto best = holes_.end();
+  for (auto hole = holes_.begin(); hole != holes_.end() && hole->first + bytes <= end; ++hole)
+    if (hole->second >= bytes && (best == holes_.end() || hole->second < best->second)) best = hole;
+  return best;
+}
+
+Bytes Arena::largest_hole() const {
+  Bytes largest = 0;
+  for (const auto& [offset, bytes] : holes_) largest = std::max(largest, bytes);
+  return largest;
+}
+
 Bytes Arena::best_hole(Bytes bytes) const {
-  const auto it = by_size_.lower_bound({rounded(bytes), 0});
-  return it == by_size_.end() ? 0 : it->first;
+  const auto hole = best_below(capacity_, rounded(bytes));
+  return hole == holes_.end() ? 0 : hole->second;
 }
 
 std::optional<Region> Arena::best_fit(Bytes bytes) const {
-  const auto it = by_size_.lower_bound({rounded(bytes), 0});
-  if (it == by_size_.end()) return std::nullopt;
-  return Region{it->second, rounded(bytes)};
+  const auto hole = best_below(capacity_, rounded(bytes));
+  if (hole == holes_.end()) return std::nullopt;
+  return Region{hole->first, rounded(bytes)};
 }
 
 std::optional<Region> Arena::take_below(Bytes end, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  for (auto it = by_size_.lower_bound({bytes, 0}); it != by_size_.end(); ++it) {
-    const auto [hole_bytes, hole_offset] = *it;
-    if (hole_offset + bytes <= end) return carve(hole_offset, hole_bytes, hole_offset, bytes, waits);
-  }
-  return std::nullopt;
+  const auto hole = best_below(end, bytes);
+  if (hole == holes_.end()) return std::nullopt;
+  return carve(hole_at(hole->first), hole->first, bytes, waits);
 }
 
 std::optional<Bytes> Arena::lowest_fit(Bytes bytes) const {
@@ -94,43 +116,38 @@ std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits)
 
 std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits, Bytes begin) {
   bytes = rounded(bytes);
-  for (auto it = holes_.rbegin(); it != holes_.rend(); ++it) {
-    const auto [hole_offset, hole_bytes] = *it;
-    const Bytes offset = hole_offset + hole_bytes - bytes;
-    if (offset >= std::max(hole_offset, begin)) return carve(hole_offset, hole_bytes, offset, bytes, waits);
-    if (hole_offset <= begin) break;
+  for (Hole hole = holes_.end(); hole != holes_.begin();) {
+    --hole;
+    const Bytes offset = hole->first + hole->second - bytes;
+    if (offset >= std::max(hole->first, begin)) return carve(hole, offset, bytes, waits);
+    if (hole->first <= begin) break;
   }
   return std::nullopt;
 }
 
 std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  auto it = holes_.upper_bound(offset);
-  if (it == holes_.begin()) return std::nullopt;
-  --it;
-  const auto [hole_offset, hole_bytes] = *it;
-  if (hole_offset + hole_bytes < offset + bytes) return std::nullopt;
-  return carve(hole_offset, hole_bytes, offset, bytes, waits);
+  const Hole hole = hole_at(offset);
+  if (hole == holes_.end() || hole->first + hole->second < offset + bytes) return std::nullopt;
+  return carve(hole, offset, bytes, waits);
 }
 
 std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  auto it = holes_.upper_bound(begin);
-  if (it != holes_.begin()) --it;
-  for (; it != holes_.end() && it->first < end; ++it) {
-    const auto [hole_offset, hole_bytes] = *it;
-    const Bytes low = std::max(begin, hole_offset);
-    if (std::min(end, hole_offset + hole_bytes) - low >= bytes)
-      return carve(hole_offset, hole_bytes, low, bytes, waits);
+  Hole hole = hole_at(begin);
+  if (hole == holes_.end()) hole = holes_.begin();
+  for (; hole != holes_.end() && hole->first < end; ++hole) {
+    const Bytes low = std::max(begin, hole->first);
+    if (std::min(end, hole->first + hole->second) - low >= bytes) return carve(hole, low, bytes, waits);
   }
   return std::nullopt;
 }
 
 bool Arena::is_free(Bytes begin, Bytes end) const {
-  auto it = holes_.upper_bound(begin);
-  if (it == holes_.begin()) return false;
-  --it;
-  return it->first + it->second >= end;
+  const auto behind = holes_.upper_bound(begin);
+  if (behind == holes_.begin()) return false;
+  const auto hole = std::prev(behind);
+  return hole->first + hole->second >= end;
 }
 
 void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {
@@ -150,25 +167,21 @@ void Arena::give(const Region& region, std::span<const Event> freed_by) {
     }
   if (freed.by != LastEvents{}) freed_.emplace(region.offset, freed);
   in_use_ -= region.bytes;
-  Bytes begin = region.offset;
-  Bytes end = region.end();
-  const auto next = holes_.lower_bound(begin);
-  assert((next == holes_.end() || next->first >= end) && "a region was given back twice");
-  if (next != holes_.end() && next->first == end) {
-    end += next->second;
-    remove_hole(next->first, next->second);
-  }
-  const auto after = holes_.lower_bound(begin);
-  if (after != holes_.begin()) {
-    const auto previous = std::prev(after);
-    const auto [offset, bytes] = *previous;
-    assert(offset + bytes <= begin && "a region was given back twice");
-    if (offset + bytes == begin) {
-      begin = offset;
-      remove_hole(offset, bytes);
+  const Hole above = holes_.lower_bound(region.offset);
+  assert((above == holes_.end() || above->first >= region.end()) && "a region was given back twice");
+  const bool joins_above = above != holes_.end() && above->first == region.end();
+  if (above != holes_.begin()) {
+    const Hole below = std::prev(above);
+    assert(below->first + below->second <= region.offset && "a region was given back twice");
+    if (below->first + below->second == region.offset) {
+      below->second += region.bytes + (joins_above ? above->second : 0);
+      if (joins_above) holes_.erase(above);
+      return;
     }
   }
-  add_hole(begin, end - begin);
+  if (!joins_above) return holes_.emplace(region.offset, region.bytes);
+  above->second += region.bytes;
+  holes_.set_offset(above, region.offset);
 }
 
 void Arena::forget(Backend& backend) {

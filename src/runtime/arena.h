@@ -4,14 +4,13 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.h"
+#include "runtime/offset_map.h"
 
 namespace ebb {
 
@@ -66,14 +65,14 @@ class Arena {
   Bytes high_water() const { return high_water_; }
   // The most in use since the last call.
   Bytes take_peak() { return std::exchange(peak_, in_use_); }
-  Bytes largest_hole() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
+  Bytes largest_hole() const;
   // The size of the hole that `take` would choose; 0 if there is none.
   Bytes best_hole(Bytes bytes) const;
   // Where `take_lowest` would begin.
   std::optional<Bytes> lowest_fit(Bytes bytes) const;
   // What `take` would take.
   std::optional<Region> best_fit(Bytes bytes) const;
-  const std::map<Bytes, Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
+  const OffsetMap<Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
   std::size_t pending() const { return freed_.size(); }
 
  private:
@@ -84,24 +83,27 @@ class Arena {
     Bytes end = 0;
     LastEvents by = {};
   };
-  using FreedPieces = std::map<Bytes, Freed>;  // by offset, disjoint
+  using FreedPieces = OffsetMap<Freed>;  // disjoint
   // The first piece that ends behind the offset.
   template <typename Pieces>
   static auto first_behind(Pieces& pieces, Bytes offset);
   static void add_last(LastEvents& all, const LastEvents& more);
   static void list(const LastEvents& by, std::vector<Event>& waits);
-  void add_hole(Bytes offset, Bytes bytes);
-  void remove_hole(Bytes offset, Bytes bytes);
-  Region carve(Bytes hole_offset, Bytes hole_bytes, Bytes offset, Bytes bytes, std::vector<Event>& waits);
+  using Hole = OffsetMap<Bytes>::iterator;
+  // The smallest hole that has room for it below `end`.
+  OffsetMap<Bytes>::const_iterator best_below(Bytes end, Bytes bytes) const;
+  // The hole that begins at the offset or before it; end() if there is none.
+  Hole hole_at(Bytes offset);
+  Region carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits);
+  void take_events(const Region& taken, std::vector<Event>& waits);
 
   Bytes capacity_;
   Bytes in_use_ = 0;
   Bytes high_water_ = 0;
   Bytes peak_ = 0;
-  std::map<Bytes, Bytes> holes_;
-  std::set<std::pair<Bytes, Bytes>> by_size_;  // (bytes, offset)
-  FreedPieces freed_;                          // of what is free: whose events may not have happened
-  std::size_t forget_at_ = 16;                 // how many of them make it worth asking
+  OffsetMap<Bytes> holes_;
+  FreedPieces freed_;           // of what is free: whose events may not have happened
+  std::size_t forget_at_ = 16;  // how many of them make it worth asking
 };
 
 }  // namespace ebb

@@ -259,7 +259,7 @@ void Pager::release(PagedBlock& block) {
 void Pager::adopt(PagedBlock& target, PagedBlock& temporary) {
   assert(target.dropped() && temporary.has_bytes() && "only a dropped block takes over what another has");
   target.at = std::exchange(temporary.at, {});
-  if (target.resident()) residents_[target.at.region.offset] = &target;
+  if (target.resident()) residents_.lower_bound(target.at.region.offset)->second = &target;
   touch(target);
   tell(target);
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -121,7 +120,7 @@ class Pager {
   std::int64_t now() const { return now_; }  // in ops
   Bytes take_arena_peak() { return arena_.take_peak(); }
   // Resident blocks by offset.
-  const std::map<Bytes, PagedBlock*>& residents() const { return residents_; }
+  const OffsetMap<PagedBlock*>& residents() const { return residents_; }
   Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
   std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
   HostStore& host() { return host_; }
@@ -193,10 +192,10 @@ class Pager {
   HostStore host_;
   LinkMeter meter_;
   std::byte* device_;
-  std::map<Bytes, PagedBlock*> residents_;  // by offset
-  std::int64_t now_ = 0;                    // ops so far
-  std::uint64_t tick_ = 1;                  // how often compute advanced
-  std::uint64_t marked_tick_ = 0;           // … when `mark_` was recorded
+  OffsetMap<PagedBlock*> residents_;
+  std::int64_t now_ = 0;           // ops so far
+  std::uint64_t tick_ = 1;         // how often compute advanced
+  std::uint64_t marked_tick_ = 0;  // … when `mark_` was recorded
   Event mark_ = kHappened;
   Event last_copy_[kEngines] = {};
   bool low_end_is_planned_ = false;

@@ -1,0 +1,179 @@
+// A map from offsets that is quick to change and to walk: its entries lie in order in a few arrays, so that a
+// look-up touches little memory and an insertion moves little. A std::map costs an allocation and a walk over
+// nodes all over memory for each, and here these are what an op costs the host.
+//
+//   firsts_:     0            640            1152          the first offset in each chunk
+//   chunks_:  [0 96 512]  [640 704 …]    [1152 …]          at most kMost entries each, never none
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "trace/quantities.h"
+
+namespace ebb {
+
+template <typename Value>
+class OffsetMap {
+ public:
+  using Entry = std::pair<Bytes, Value>;
+
+ private:
+  static constexpr std::size_t kMost = 128;
+  struct Chunk {
+    std::size_t size = 0;
+    std::array<Entry, kMost> entries = {};
+  };
+
+  template <bool kConst>
+  class Position {
+   public:
+    using iterator_category = std::bidirectional_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = std::conditional_t<kConst, const Entry*, Entry*>;
+    using reference = std::conditional_t<kConst, const Entry&, Entry&>;
+    using Map = std::conditional_t<kConst, const OffsetMap, OffsetMap>;
+
+    Position() = default;
+    Position(Map& map, std::size_t chunk, std::size_t at) : map_(&map), chunk_(chunk), at_(at) {}
+    template <bool kOther>
+    requires(kConst && !kOther) Position(const Position<kOther>& other)
+        : map_(other.map_), chunk_(other.chunk_), at_(other.at_) {}
+
+    reference operator*() const { return map_->chunks_[chunk_]->entries[at_]; }
+    pointer operator->() const { return &**this; }
+    Position& operator++() {
+      if (++at_ == map_->chunks_[chunk_]->size) ++chunk_, at_ = 0;
+      return *this;
+    }
+    Position& operator--() {
+      if (at_ == 0) at_ = map_->chunks_[--chunk_]->size;
+      --at_;
+      return *this;
+    }
+    Position operator++(int) { return std::exchange(*this, std::next(*this)); }
+    Position operator--(int) { return std::exchange(*this, std::prev(*this)); }
+    bool operator==(const Position& other) const { return chunk_ == other.chunk_ && at_ == other.at_; }
+
+   private:
+    friend OffsetMap;
+    friend Position<true>;
+    Map* map_ = nullptr;
+    std::size_t chunk_ = 0;
+    std::size_t at_ = 0;
+  };
+
+ public:
+  using iterator = Position<false>;
+  using const_iterator = Position<true>;
+
+  iterator begin() { return {*this, 0, 0}; }
+  iterator end() { return {*this, chunks_.size(), 0}; }
+  const_iterator begin() const { return {*this, 0, 0}; }
+  const_iterator end() const { return {*this, chunks_.size(), 0}; }
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+
+  // The first entry at the offset or behind it; the first one behind it.
+  iterator lower_bound(Bytes offset) { return bound(*this, offset); }
+  const_iterator lower_bound(Bytes offset) const { return bound(*this, offset); }
+  iterator upper_bound(Bytes offset) { return bound(*this, offset + 1); }
+  const_iterator upper_bound(Bytes offset) const { return bound(*this, offset + 1); }
+
+  // REQUIRES: there is none at the offset. Every change but `set_offset` moves the entries behind it:
+  // iterators are void.
+  void emplace(Bytes offset, const Value& value) {
+    if (chunks_.empty()) insert_chunk(0);
+    std::size_t c = chunk_of(offset);
+    if (chunks_[c]->size == kMost) {
+      split(c);
+      c = chunk_of(offset);
+    }
+    Chunk& chunk = *chunks_[c];
+    const auto stop = chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size);
+    const auto at = std::lower_bound(chunk.entries.begin(), stop, offset, is_before);
+    assert((at == stop || at->first != offset) && "two entries at one offset");
+    std::move_backward(at, stop, stop + 1);
+    *at = {offset, value};
+    ++chunk.size;
+    ++size_;
+    firsts_[c] = chunk.entries[0].first;
+  }
+
+  // The entry behind it.
+  iterator erase(iterator position) {
+    const std::size_t c = position.chunk_;
+    Chunk& chunk = *chunks_[c];
+    const auto at = chunk.entries.begin() + static_cast<std::ptrdiff_t>(position.at_);
+    std::move(at + 1, chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size), at);
+    --chunk.size;
+    --size_;
+    if (chunk.size == 0) {
+      chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
+      firsts_.erase(firsts_.begin() + static_cast<std::ptrdiff_t>(c));
+      return {*this, c, 0};
+    }
+    firsts_[c] = chunk.entries[0].first;
+    return position.at_ < chunk.size ? position : iterator{*this, c + 1, 0};
+  }
+  // REQUIRES: there is one at the offset.
+  void erase(Bytes offset) {
+    const iterator position = lower_bound(offset);
+    assert(position != end() && position->first == offset && "no entry at the offset");
+    erase(position);
+  }
+
+  // REQUIRES: the entry keeps its place among the others.
+  void set_offset(iterator position, Bytes offset) {
+    position->first = offset;
+    if (position.at_ == 0) firsts_[position.chunk_] = offset;
+  }
+
+ private:
+  static bool is_before(const Entry& entry, Bytes offset) { return entry.first < offset; }
+
+  // The last chunk that begins at the offset or before it, or the first.
+  std::size_t chunk_of(Bytes offset) const {
+    const auto behind = std::upper_bound(firsts_.begin(), firsts_.end(), offset);
+    return behind == firsts_.begin() ? 0 : static_cast<std::size_t>(behind - firsts_.begin()) - 1;
+  }
+
+  template <typename Map>
+  static auto bound(Map& map, Bytes offset) {
+    if (map.chunks_.empty()) return map.end();
+    const std::size_t c = map.chunk_of(offset);
+    const Chunk& chunk = *map.chunks_[c];
+    const auto stop = chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size);
+    const auto at = std::lower_bound(chunk.entries.begin(), stop, offset, is_before);
+    using Found = decltype(map.end());
+    return at == stop ? Found{map, c + 1, 0}
+                      : Found{map, c, static_cast<std::size_t>(at - chunk.entries.begin())};
+  }
+
+  void insert_chunk(std::size_t at) {
+    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(at), std::make_unique<Chunk>());
+    firsts_.insert(firsts_.begin() + static_cast<std::ptrdiff_t>(at), 0);
+  }
+
+  void split(std::size_t c) {
+    insert_chunk(c + 1);
+    Chunk& low = *chunks_[c];
+    Chunk& high = *chunks_[c + 1];
+    low.size = kMost / 2;
+    high.size = kMost - kMost / 2;
+    std::move(low.entries.begin() + kMost / 2, low.entries.end(), high.entries.begin());
+    firsts_[c + 1] = high.entries[0].first;
+  }
+
+  std::vector<Bytes> firsts_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace ebb
