@@ -90,7 +90,7 @@ Handle Device::malloc(Bytes bytes) {
   const Lock lock(parts_->mutex);
   if (parts_->frame.current) return parts_->frame.current->malloc(bytes);
   if (bytes < 0) throw InputError(fmt::format("malloc of {} bytes", bytes));
-  const Nanoseconds entered = parts_->recorder.now();
+  const Nanoseconds entered = parts_->executor.time();
   parts_->executor.update_times();
   PagedBlock& block = parts_->table.create(bytes);
   try {
@@ -102,7 +102,7 @@ Handle Device::malloc(Bytes bytes) {
   }
   parts_->guide.malloced(block);
   parts_->recorder.malloc(block.handle, bytes);
-  parts_->executor.host_was_held(parts_->recorder.now() - entered);
+  parts_->executor.host_was_held(parts_->executor.time() - entered);
   return block.handle;
 }
 

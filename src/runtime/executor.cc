@@ -42,7 +42,7 @@ Executor::Executor(Backend& backend, const RuntimeParts& parts, Recorder& record
 void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
                     const ExecFunction& function) {
   if (parts_.frame.current) return parts_.frame.current->nested(info, reads, writes, function);
-  Timing timing{.entered = recorder_.now()};
+  Timing timing{.entered = time()};
   update_times();
   remaker_.expire_steps();
   parts_.pager.op_began(info.name);
@@ -126,14 +126,14 @@ bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timin
   timing.wanted = wants_times();
   if (timing.wanted) timing.start = backend_.record(Engine::compute);
   timing.function_ran = true;
-  timing.function_began = recorder_.now();
+  timing.function_began = time();
   LiveFrame frame(parts_, remaker_, history_, call);
   const FrameEntry entry(parts_.frame, frame);
   try {
     function(frame);
   } catch (const AbandonOp&) {
   }
-  timing.function_ended = recorder_.now();
+  timing.function_ended = time();
   return !call.abandoned;
 }
 
@@ -260,7 +260,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   if (timing.wanted) timer_.add(timing.start, end, step, record);
   if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
   let_go(call);
-  if (completed) held_ += recorder_.now() - timing.entered - (timing.function_ended - timing.function_began);
+  if (completed) held_ += time() - timing.entered - (timing.function_ended - timing.function_began);
 }
 
 void Executor::let_go(OpCall& call) {

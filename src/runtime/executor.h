@@ -26,6 +26,12 @@ class Executor {
   void update_times() { timer_.update(); }
   Remaker& remaker() { return remaker_; }
   OpTimer& timer() { return timer_; }
+  // The recorder's clock. It stands still while a plan is followed and nobody asks for times: reading it
+  // takes long, for what an op may cost.
+  Nanoseconds time() {
+    if (!parts_.guide.current || parts_.guide.current->wants_times()) time_ = recorder_.now();
+    return time_;
+  }
   // The host could not go on: time that is none of the program's own.
   void host_was_held(Nanoseconds time) { held_ += time; }
   // Was this block born in an op that was abandoned? Asked when a program frees what its function still held
@@ -34,7 +40,7 @@ class Executor {
 
  private:
   struct Timing {
-    Nanoseconds entered = 0;  // by the recorder's clock
+    Nanoseconds entered = 0;
     Nanoseconds function_began = 0;
     Nanoseconds function_ended = 0;
     bool function_ran = false;
@@ -65,6 +71,7 @@ class Executor {
   OpHistory history_;
   OpTimer timer_;
   std::set<Handle> abandoned_births_;
+  Nanoseconds time_ = 0;
   Nanoseconds held_ = 0;  // the host, by this device, so far
   OpCall call_;           // that runs
   std::vector<PagedBlock*> blocks_;
