@@ -1,11 +1,12 @@
 // A block as the runtime keeps it: where its bytes are, which content they are, and who needs it to stay.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "runtime/exec.h"
+#include "runtime/handle_map.h"
 #include "runtime/host_store.h"
 
 namespace ebb {
@@ -82,25 +83,40 @@ class BlockHold {
 class BlockTable {
  public:
   PagedBlock& create(Bytes bytes) {
-    const Handle handle = next_++;
-    return blocks_.emplace(handle, PagedBlock{.handle = handle, .bytes = bytes}).first->second;
+    if (free_.empty()) grow();
+    const std::size_t slot = free_.back();
+    free_.pop_back();
+    PagedBlock& block = at(slot);
+    block = PagedBlock{.handle = make_handle(++serial_, slot), .bytes = bytes};
+    return block;
   }
   PagedBlock* find(Handle handle) {
-    const auto it = blocks_.find(handle);
-    return it == blocks_.end() ? nullptr : &it->second;
+    const std::size_t slot = slot_of(handle);
+    if (slot / kChunk >= chunks_.size() || at(slot).handle != handle) return nullptr;
+    return &at(slot);
   }
   const PagedBlock* find(Handle handle) const { return const_cast<BlockTable*>(this)->find(handle); }
   void erase(Handle handle) {
-    const auto it = blocks_.find(handle);
-    if (it == blocks_.end()) return;
-    if (it->second.follower) *it->second.follower = nullptr;
-    blocks_.erase(it);
+    PagedBlock* block = find(handle);
+    if (!block) return;
+    if (block->follower) *block->follower = nullptr;
+    *block = {};
+    free_.push_back(slot_of(handle));
   }
-  std::size_t size() const { return blocks_.size(); }
+  std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
 
  private:
-  Handle next_ = 1;
-  std::unordered_map<Handle, PagedBlock> blocks_;
+  static constexpr std::size_t kChunk = 256;
+  PagedBlock& at(std::size_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
+  void grow() {
+    const std::size_t first = chunks_.size() * kChunk;
+    chunks_.push_back(std::make_unique<PagedBlock[]>(kChunk));
+    for (std::size_t i = kChunk; i-- > 0;) free_.push_back(first + i);
+  }
+
+  std::int64_t serial_ = 0;
+  std::vector<std::unique_ptr<PagedBlock[]>> chunks_;  // by slot; handle 0: free
+  std::vector<std::size_t> free_;                      // slots, the next one last
 };
 
 }  // namespace ebb

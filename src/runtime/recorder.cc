@@ -1,6 +1,7 @@
 #include "runtime/recorder.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "trace/trace_file.h"
 
@@ -28,11 +29,17 @@ Nanoseconds Recorder::now() const {
       .count();
 }
 
+BlockId Recorder::id_of(Handle block) const {
+  const BlockId* id = ids_.find(block);
+  assert(id && "a block nobody was told of");
+  return *id;
+}
+
 void Recorder::malloc(Handle block, Bytes bytes) {
   trim();
   storage_->builder.malloc(next_id_, bytes);
   storage_->bytes.push_back(bytes);
-  ids_.emplace(block, next_id_++);
+  ids_.set(block, next_id_++);
 }
 
 void Recorder::free(Handle block) {
@@ -50,7 +57,7 @@ std::int64_t Recorder::exec(const RecordedOp& op) {
   freed.clear();
   for (const RecordedMemory& event : op.memory) {
     if (event.is_malloc) {
-      ids_.emplace(event.block, next_id_++);
+      ids_.set(event.block, next_id_++);
       storage_->bytes.push_back(event.bytes);
     } else {
       freed.push_back(event.block);
@@ -144,7 +151,7 @@ void Recorder::trim() {
   std::vector<BlockId> new_id;
   auto fresh = part(cut, size, new_id);
   // What lives and was in none of the events kept was malloc'd at their start: all have a new id.
-  for (auto& [handle, id] : ids_) id = new_id[static_cast<std::size_t>(id)];
+  ids_.for_each([&](Handle, BlockId& id) { id = new_id[static_cast<std::size_t>(id)]; });
   next_id_ = static_cast<BlockId>(fresh->bytes.size());
   forgotten_ += static_cast<std::int64_t>(size) - static_cast<std::int64_t>(fresh->trace.events.size());
   storage_ = std::move(fresh);

@@ -7,10 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "runtime/exec.h"
+#include "runtime/handle_map.h"
 #include "trace/trace.h"
 
 namespace ebb {
@@ -61,7 +60,7 @@ class Recorder {
 
  private:
   struct Storage;  // the trace and its builder
-  BlockId id_of(Handle block) const { return ids_.at(block); }
+  BlockId id_of(Handle block) const;
   void trim();
   // The events [cut, end) with what was alive then malloc'd first. `names` gets the new id of each block.
   std::unique_ptr<Storage> part(std::size_t cut, std::size_t end, std::vector<BlockId>& names) const;
@@ -69,7 +68,7 @@ class Recorder {
   std::size_t most_events_;
   std::chrono::steady_clock::time_point start_;
   std::unique_ptr<Storage> storage_;
-  std::unordered_map<Handle, BlockId> ids_;  // of blocks that live
+  HandleMap<BlockId> ids_;
   BlockId next_id_ = 0;
   std::int64_t forgotten_ = 0;  // how far event numbers are ahead of the trace's indices
   // Of the op that is written; kept so that it allocates nothing in the long run.

@@ -29,7 +29,7 @@ HeldBlocks::value_type Steward::hold(BlockRecord& record, PinFor purpose) {
 
 void Steward::let_go(HeldBlocks& pins) {
   for (auto& [block, pin] : pins) {
-    if (const auto it = records_.find(block); it != records_.end()) --it->second->user_pins;
+    if (BlockRecord** record = records_.find(block)) --(*record)->user_pins;
     pin.release();
   }
   pins.clear();

@@ -132,7 +132,7 @@ BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
       .steward = shared_from_this(), .handle = block, .bytes = bytes, .storage = no_storage()};
   if (running_) record->of_replay = running_->replay;
   if (record->of_replay) return record;
-  records_.emplace(block, record);
+  records_.set(block, record);
   live_bytes_ += Arena::rounded(signed_bytes(bytes));
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);
   return record;
@@ -244,9 +244,9 @@ void Steward::forget(BlockRecord* record) {
 }
 
 void Steward::moved(Handle block, std::byte* address) {
-  const auto it = records_.find(block);
-  if (it == records_.end()) return;
-  BlockRecord& record = *it->second;
+  BlockRecord** found = records_.find(block);
+  if (!found) return;
+  BlockRecord& record = **found;
   moving_ = true;
   if (const c10::intrusive_ptr<c10::StorageImpl> storage = record.storage.lock())
     if (data_ptr_of(*storage).get_context() == &record) replace_data_ptr(*storage, pointer(record, address));
@@ -316,7 +316,7 @@ void Steward::pin_for_life(BlockRecord& record) {
 
 void Steward::keep_extra(BlockRecord& record) {
   record.of_replay = false;
-  records_.emplace(record.handle, &record);
+  records_.set(record.handle, &record);
   live_bytes_ += Arena::rounded(signed_bytes(record.bytes));
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);
 }
@@ -363,8 +363,9 @@ void Steward::move_here(Steward& from) {
   from.drain();
   from.land_flights();
   std::vector<BlockRecord*> records;
-  for (const auto& [block, record] : from.records_)
+  from.records_.for_each([&](Handle, BlockRecord* record) {
     if (!from.stays(*record)) records.push_back(record);
+  });
   for (BlockRecord* record : records) {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
     if (!storage) continue;
@@ -380,8 +381,9 @@ void Steward::stop() {
   if (running_) throw InputError("Ebb cannot stop inside an op");
   drain();
   std::vector<BlockRecord*> records;
-  for (const auto& [block, record] : records_)
+  records_.for_each([&](Handle, BlockRecord* record) {
     if (!stays(*record)) records.push_back(record);
+  });
   // Still serving: what has to be computed again needs its memory from here.
   for (BlockRecord* record : records) {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
@@ -402,12 +404,12 @@ void Steward::give_up_in_child() {
   Steward* self = this;
   active_steward.compare_exchange_strong(self, nullptr);
   platform_->serve_from(nullptr);
-  for (const auto& [block, record] : records_) {
+  records_.for_each([&](Handle block, BlockRecord* record) {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
-    if (!storage || data_ptr_of(*storage).get_context() != record) continue;
+    if (!storage || data_ptr_of(*storage).get_context() != record) return;
     auto* bytes = const_cast<std::byte*>(device_->readable(block));
     replace_data_ptr(*storage, c10::DataPtr(bytes, platform_->device()));
-  }
+  });
 }
 
 // Pins.
@@ -423,8 +425,7 @@ void TensorPin::release() {
   if (!steward_) return;
   {
     const Lock lock(steward_->mutex());
-    const auto it = steward_->records_.find(handle_);
-    if (it != steward_->records_.end()) --it->second->user_pins;
+    if (BlockRecord** record = steward_->records_.find(handle_)) --(*record)->user_pins;
     pin_.release();
   }
   steward_.reset();

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/device.h"
+#include "runtime/handle_map.h"
 #include "torch/collective_work.h"
 #include "torch/platform.h"
 
@@ -183,7 +184,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::recursive_mutex mutex_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Device> device_;
-  std::unordered_map<Handle, BlockRecord*> records_;
+  HandleMap<BlockRecord*> records_;
   RunningOp* running_ = nullptr;
   bool moving_ = false;  // the device is telling us where a block is
   std::int64_t ops_ = 0;
