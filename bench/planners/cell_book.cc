@@ -13,8 +13,10 @@ Book::Book(std::string path) : path_(std::move(path)) {
   for (std::string line; std::getline(file, line);) {
     const Json json = Json::parse(line, nullptr, false);
     if (json.is_discarded()) continue;  // cut off when a run was stopped: measured again
-    Entry entry{.ratio = std::nullopt, .cpu_seconds = json.at("cpu_s")};
+    Entry entry{.ratio = std::nullopt, .cpu_seconds = json.at("cpu_s"), .moments = {}};
     if (!json.at("ratio").is_null()) entry.ratio = json.at("ratio").get<double>();
+    for (const Json& moment : json.value("moments", Json::array()))
+      entry.moments.push_back({moment.at(0), moment.at(1)});
     cells_[{json.at("step"), json.at("machine"), json.at("percent")}][json.at("planner")] = entry;
   }
 }
@@ -28,12 +30,14 @@ const Entry* Book::find(const Cell& cell, const std::string& planner) const {
 
 void Book::add(const Cell& cell, const std::string& planner, const Entry& entry) {
   cells_[cell][planner] = entry;
-  const Json json = {{"step", cell.step},
-                     {"machine", cell.machine},
-                     {"percent", cell.percent},
-                     {"planner", planner},
-                     {"ratio", entry.ratio ? Json(*entry.ratio) : Json(nullptr)},
-                     {"cpu_s", entry.cpu_seconds}};
+  Json json = {{"step", cell.step},
+               {"machine", cell.machine},
+               {"percent", cell.percent},
+               {"planner", planner},
+               {"ratio", entry.ratio ? Json(*entry.ratio) : Json(nullptr)},
+               {"cpu_s", entry.cpu_seconds}};
+  for (const Moment& moment : entry.moments)
+    json["moments"].push_back(Json::array({moment.cpu_seconds, moment.ratio}));
   std::ofstream file(path_, std::ios::app);
   file << json.dump() << "\n";
   if (!file.flush()) throw std::runtime_error("cannot write " + path_);

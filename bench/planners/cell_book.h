@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace ebb::cells {
 
@@ -16,9 +17,17 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
+// The best plan there was after some planning.
+struct Moment {
+  double cpu_seconds = 0;
+  double ratio = 0;
+  bool operator==(const Moment&) const = default;
+};
+
 struct Entry {
   std::optional<double> ratio;  // step time ÷ plain step time, or no plan
   double cpu_seconds = 0;
+  std::vector<Moment> moments = {};  // of a planner that says how it gets on: whenever it got better
   bool operator==(const Entry&) const = default;
 };
 

@@ -71,11 +71,20 @@ Entry measure(const PlanningProblem& problem, const Contender& contender) {
     const double ratio = found.ratio(found.best(PlanKind::any));
     return {std::isfinite(ratio) ? std::optional(ratio) : std::nullopt, seconds()};
   }
-  const JudgedPlan judged = plan_and_judge(find_planner(contender.name), problem, contender.options);
+  std::vector<std::pair<double, Nanoseconds>> best;
+  PlannerOptions options = contender.options;
+  options.progress = [&](const PlanningProgress& progress) {
+    if (progress.best > 0 && (best.empty() || progress.best < best.back().second))
+      best.emplace_back(seconds(), progress.best);
+  };
+  const JudgedPlan judged = plan_and_judge(find_planner(contender.name), problem, options);
   if (judged.infeasible) return {std::nullopt, seconds()};
   if (!judged.violations.empty())
     throw std::logic_error(fmt::format("{}: {}", contender.name, judged.violations.front().sentence));
-  return {judged.step.ratio(), seconds()};
+  Entry entry{.ratio = judged.step.ratio(), .cpu_seconds = seconds()};
+  for (const auto& [when, step] : best)
+    entry.moments.push_back({when, static_cast<double>(step) / static_cast<double>(judged.step.plain_time)});
+  return entry;
 }
 
 void run(Book& book, const fs::path& data, const std::string& only,
@@ -111,7 +120,36 @@ Rival best_rival(const std::map<std::string, Entry>& entries) {
   return rival;
 }
 
+// What ours had after as much planning; infinite: nothing yet.
+double best_after(const Entry& ours, double cpu_seconds) {
+  if (ours.ratio && ours.cpu_seconds <= cpu_seconds) return *ours.ratio;
+  double best = INFINITY;
+  for (const Moment& moment : ours.moments)
+    if (moment.cpu_seconds <= cpu_seconds) best = std::min(best, moment.ratio);
+  return best;
+}
+
+// Ours against every other one when it has planned as long as that one did.
+struct SameTime {
+  int duels = 0, lost = 0;
+  double longest = 0;  // planning of another that ours lost to
+  std::map<std::string, int> lost_to;
+
+  void add(const Entry& ours, const std::map<std::string, Entry>& entries) {
+    for (const auto& [name, entry] : entries) {
+      if (name == "ebb" || name == kBound || !entry.ratio) continue;
+      ++duels;
+      if (best_after(ours, entry.cpu_seconds) <= *entry.ratio * (1 + 1e-9)) continue;
+      ++lost;
+      ++lost_to[name];
+      longest = std::max(longest, entry.cpu_seconds);
+    }
+  }
+};
+
 struct Tally {
+  SameTime same_time;
+  double first_plan = 0;  // longest until there was one
   int cells = 0, unserved = 0, worse = 0, much_worse = 0, without_bound = 0;
   double excess = 0, largest = 0, slowest = 0;
 };
@@ -122,6 +160,9 @@ void print_cell(const Cell& cell, const std::map<std::string, Entry>& entries, T
   const Rival rival = best_rival(entries);
   const auto bound = entries.find(kBound);
   ++tally.cells;
+  tally.same_time.add(ours->second, entries);
+  if (!ours->second.moments.empty())
+    tally.first_plan = std::max(tally.first_plan, ours->second.moments.front().cpu_seconds);
   tally.slowest = std::max(tally.slowest, ours->second.cpu_seconds);
   const bool bounded = bound != entries.end() && bound->second.ratio;
   std::string verdict;
@@ -165,6 +206,13 @@ void print_table(const Book& book) {
       "bound by {:.2f} points on average and {:.2f} at most. Longest planning: {:.1f} CPU s.\n",
       tally.cells, tally.unserved, tally.worse, 100 * kTolerance, tally.much_worse,
       tally.excess / std::max(1, tally.cells - tally.without_bound), tally.largest, tally.slowest);
+  const SameTime& same = tally.same_time;
+  fmt::print(
+      "\nFirst plan after at most {:.2f} CPU s. After as much planning as the other did: {} of {} duels "
+      "lost, "
+      "to planners that took at most {:.3f} CPU s.\n",
+      tally.first_plan, same.lost, same.duels, same.longest);
+  for (const auto& [name, count] : same.lost_to) fmt::print("  {} {}\n", name, count);
 }
 
 }  // namespace

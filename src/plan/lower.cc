@@ -321,8 +321,7 @@ void Lowerer::Work::choose_stays(OpIndex j, Bytes before) {
     for (std::size_t k = builder_.last_reader(gaps_[g].version) + 1; fits && k < steps; ++k)
       fits = before + builder_.usage(k) + bytes <= limit_;
     if (!fits) continue;
-    builder_.keep(gaps_[g].version);
-    builder_.build_steps(j);
+    builder_.keep_in_steps(gaps_[g].version);
     present_ += bytes;
     where(b) = Whereabouts::resident;
     stays(g).push_back({j, gaps_[g].to});

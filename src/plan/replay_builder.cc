@@ -105,4 +105,11 @@ void ReplayBuilder::build_steps(OpIndex before) {
   }
 }
 
+void ReplayBuilder::keep_in_steps(VersionId v) {
+  keep(v);
+  const Bytes bytes = program_.block(program_.version(v).block).bytes;
+  steps_[last_reader(v)].frees -= bytes;
+  for (std::size_t k = last_reader(v) + 1; k < usage_.size(); ++k) usage_[k] += bytes;
+}
+
 }  // namespace ebb

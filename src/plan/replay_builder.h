@@ -39,6 +39,9 @@ class ReplayBuilder {
   bool kept(VersionId v) const { return kept_[static_cast<std::size_t>(v)] == round_; }
   // Spells out the steps with what is kept so far.
   void build_steps(OpIndex before);
+  // The same as keep and build_steps. REQUIRES: the steps are spelled out, `v` is not kept yet and no step
+  // changes it in place.
+  void keep_in_steps(VersionId v);
   std::span<const ReplayStep> steps() const { return steps_; }
   // Bytes of temporaries while step k runs, its workspace included.
   Bytes usage(std::size_t step) const { return usage_[step]; }

@@ -2,9 +2,15 @@
 
 namespace ebb {
 
-StepResult Evaluator::operator()(const Plan& plan) {
+std::optional<Infeasible> Evaluator::lower(const Plan& plan) {
+  auto infeasible = lowerer_.lower(plan, limit_, lowered_);
   ++count_;
-  if (auto infeasible = lowerer_.lower(plan, limit_, lowered_)) {
+  op_steps_ += ops_ + static_cast<std::int64_t>(lowered_.replays.size());
+  return infeasible;
+}
+
+StepResult Evaluator::operator()(const Plan& plan) {
+  if (auto infeasible = lower(plan)) {
     StepResult none;
     none.infeasible = std::move(infeasible);
     return none;
@@ -13,8 +19,7 @@ StepResult Evaluator::operator()(const Plan& plan) {
 }
 
 StepResult Evaluator::operator()(const Plan& plan, Timeline& timeline) {
-  ++count_;
-  if (auto infeasible = lowerer_.lower(plan, limit_, lowered_)) {
+  if (auto infeasible = lower(plan)) {
     StepResult none;
     none.infeasible = std::move(infeasible);
     return none;

@@ -12,7 +12,8 @@ class Evaluator {
  public:
   // REQUIRES: what the problem refers to outlives the evaluator.
   explicit Evaluator(const PlanningProblem& problem)
-      : limit_(problem.limit),
+      : ops_(problem.program.op_count()),
+        limit_(problem.limit),
         lowerer_(problem.program, problem.gaps),
         simulator_(problem.program, problem.gaps, problem.machine) {}
 
@@ -23,14 +24,21 @@ class Evaluator {
   // The last plan that was evaluated, lowered; meaningless if it was infeasible.
   const LoweredPlan& lowered() const { return lowered_; }
   std::int64_t count() const { return count_; }
+  // Ops that all plans evaluated so far ran, replays included: what evaluating them cost.
+  std::int64_t op_steps() const { return op_steps_; }
 
  private:
+  // Lowers into lowered_.
+  std::optional<Infeasible> lower(const Plan& plan);
+
+  OpIndex ops_;
   Bytes limit_;
   Lowerer lowerer_;
   Simulator simulator_;
   LoweredPlan lowered_;
   Schedule schedule_;
   std::int64_t count_ = 0;
+  std::int64_t op_steps_ = 0;
 };
 
 }  // namespace ebb

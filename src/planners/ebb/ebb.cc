@@ -67,9 +67,14 @@ class EbbSearch {
   Incumbent search(Evaluator& evaluate) {
     LocalSearch builder(problem_, choices_, outliving_, options_.seed);
     LocalSearch keeper(problem_, choices_with_the_dead_, outliving_, options_.seed);
+    SearchBudget budget{.stop = [this] { return out_of_time(); }};
+    if (options_.progress)
+      budget.round = [&](std::int64_t, const Incumbent& best) {
+        options_.progress({0, best.step.step_time, evaluate.count() + builder.evaluations()});
+      };
     std::vector<StartingPoint> starts =
         find_starts(problem_, options_, choices_, builder, choices_with_the_dead_.empty() ? nullptr : &keeper,
-                    evaluate, [this] { return out_of_time(); });
+                    evaluate, budget);
     const std::int64_t spent = evaluate.count() + builder.evaluations() + keeper.evaluations();
     result_.evaluations = spent;
     const StepResult& first = starts.front().incumbent.step;

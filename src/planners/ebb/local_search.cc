@@ -6,7 +6,8 @@
 namespace ebb {
 namespace {
 
-constexpr double kRestoring = 0.3;  // how often what has room again is looked for
+constexpr std::size_t kMostReplays = 2;  // times the ops, with the dead kept: chains are not for this start
+constexpr double kRestoring = 0.3;       // how often what has room again is looked for
 
 }  // namespace
 
@@ -20,7 +21,9 @@ Incumbent LocalSearch::construct_with_the_dead(const Prices& prices) {
   Incumbent made{.plan = Plan::keep_all(problem_.gaps)};
   for (const OutlivingBlock& block : outliving_)
     if (block.is_worthwhile()) keep_until(made.plan, problem_.gaps, block.gap, block.until + 1);
+  repair_.give_up_beyond(kMostReplays * problem_.program.ops().size());
   made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
+  repair_.give_up_beyond(0);
   if (!made.feasible()) return made;
   Incumbent trimmed{.plan = made.plan};
   if (!trim_outliving(problem_, outliving_, evaluate_.lowered(), trimmed.plan)) return made;
@@ -156,10 +159,13 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
   Incumbent best = start;
   Incumbent current = std::move(start);
   const std::int64_t first = evaluate_.count();
+  const std::int64_t first_steps = evaluate_.op_steps();
+  const std::int64_t steps_each = 2 * std::max<std::int64_t>(problem_.program.op_count(), 1);
   const auto plain = static_cast<double>(current.step.plain_time);
   const double hot = 0.002 * plain;
   for (std::int64_t move = 0;; ++move) {
-    const std::int64_t spent = evaluate_.count() - first;
+    const std::int64_t spent =
+        std::max(evaluate_.count() - first, (evaluate_.op_steps() - first_steps) / steps_each);
     if (spent >= budget.evaluations) break;
     if (move % 16 == 0 && budget.stop && budget.stop()) break;
     if (move % 256 == 0 && budget.round) budget.round(spent, best);

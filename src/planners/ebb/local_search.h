@@ -19,6 +19,8 @@ struct Incumbent {
   }
 };
 
+// The evaluations are of plans that replay little: one that replays as many ops as it has counts as one, one
+// that replays twice as many as one and a half.
 struct SearchBudget {
   std::int64_t evaluations = 0;
   std::function<bool()> stop = {};                                 // asked now and then; may be empty

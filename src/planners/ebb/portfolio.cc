@@ -6,7 +6,8 @@
 namespace ebb {
 namespace {
 
-constexpr std::array kLinkPrices = {0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0};
+// The most promising first, then in turns.
+constexpr std::array kLinkPrices = {0.3, 1.0, 0.05, 5.0, 0.0, 0.1, 0.5, 2.0, 0.2, 0.02};
 constexpr double kMiddlingPrice = 0.3;
 
 // Planners that answer in milliseconds however long the program; those that are not built in are passed over.
@@ -47,37 +48,44 @@ Plan without_timing(Plan plan) {
 std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
                                        const std::vector<Choice>& choices, LocalSearch& search,
                                        LocalSearch* with_the_dead, Evaluator& evaluate,
-                                       const std::function<bool()>& stop) {
+                                       const SearchBudget& budget) {
   std::vector<StartingPoint> starts;
+  std::size_t best = 0;
+  auto join = [&](StartingPoint start) {
+    starts.push_back(std::move(start));
+    if (starts.size() > 1 && !starts.back().incumbent.beats(starts[best].incumbent)) return;
+    best = starts.size() - 1;
+    if (budget.round) budget.round(0, starts[best].incumbent);
+  };
   auto add = [&](Plan plan, std::string from) {
     StepResult step = evaluate(plan);
-    if (!step.infeasible)
-      starts.push_back({{std::move(plan), std::move(step)}, std::move(from), kMiddlingPrice});
+    if (!step.infeasible) join({{std::move(plan), std::move(step)}, std::move(from), kMiddlingPrice});
   };
   auto done = [&] {
-    return stop() || std::any_of(starts.begin(), starts.end(), [](const StartingPoint& start) {
-             return start.incumbent.step.step_time <= start.incumbent.step.plain_time;
-           });
+    if (budget.stop && budget.stop()) return true;
+    if (starts.empty()) return false;
+    const StepResult& step = starts[best].incumbent.step;
+    return step.step_time <= step.plain_time;
   };
   if (options.start) {
     add(*options.start, "the given plan");
     if (starts.empty())
       if (Incumbent made = search.complete(without_timing(*options.start), {.link = kMiddlingPrice});
           made.feasible())
-        starts.push_back({std::move(made), "the given plan", kMiddlingPrice});
+        join({std::move(made), "the given plan", kMiddlingPrice});
   }
   Incumbent failed;
   for (const double link : kLinkPrices) {
-    if (!options.allow_swap && link > kLinkPrices.front()) break;
+    if (!options.allow_swap && link != kLinkPrices.front()) break;
     Incumbent made = search.construct({.link = link});
     if (made.feasible())
-      starts.push_back({std::move(made), "prices", std::max(link, 0.05)});
+      join({std::move(made), "prices", std::max(link, 0.05)});
     else
       failed = std::move(made);
     if (done()) break;
     if (!with_the_dead) continue;
     made = with_the_dead->construct_with_the_dead({.link = link});
-    if (made.feasible()) starts.push_back({std::move(made), "the dead", std::max(link, 0.05), true});
+    if (made.feasible()) join({std::move(made), "the dead", std::max(link, 0.05), true});
     if (done()) break;
   }
   PlannerOptions quick = options;
@@ -95,7 +103,7 @@ std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const Pla
   }
   if (starts.empty())
     if (Incumbent made = search.complete(without_all(problem, choices), {}); made.feasible())
-      starts.push_back({std::move(made), "moving everything", kMiddlingPrice});
+      join({std::move(made), "moving everything", kMiddlingPrice});
   if (starts.empty()) starts.push_back({std::move(failed), "prices", kMiddlingPrice});
   std::stable_sort(starts.begin(), starts.end(), [](const StartingPoint& a, const StartingPoint& b) {
     return a.incumbent.beats(b.incumbent);

@@ -14,12 +14,12 @@ struct StartingPoint {
 };
 
 // The plans that keep the limit, best first; at least one entry, which is infeasible if there is none.
-// `stop` is asked between planners. A given start that does not keep the limit is completed until it does.
-// `with_the_dead`: searches with the choices it has if blocks are kept past their death; nullptr: none is
-// worth it.
+// The budget is asked to stop between planners and told the best so far. A given start that does not keep the
+// limit is completed until it does. `with_the_dead`: searches with the choices it has if blocks are kept past
+// their death; nullptr: none is worth it.
 std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
                                        const std::vector<Choice>& choices, LocalSearch& search,
                                        LocalSearch* with_the_dead, Evaluator& evaluate,
-                                       const std::function<bool()>& stop);
+                                       const SearchBudget& budget);
 
 }  // namespace ebb
