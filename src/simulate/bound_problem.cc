@@ -33,11 +33,35 @@ std::vector<OpIndex> find_ends(const Program& program) {
   return ends;
 }
 
-// The writers that must run again for `wanted` when everything that can still be there after op `dropped_at`
-// is there. Returns false if one of them cannot.
-bool collect_reruns(const Program& program, const std::vector<OpIndex>& ends, VersionId wanted,
-                    OpIndex dropped_at, std::vector<OpIndex>& reruns) {
-  std::vector<VersionId> open = {wanted};
+// Contents whose block is dead and so large that keeping it past its death frees nothing: it takes as many
+// bytes as all contents that are made from it would give by leaving. They count as gone.
+class Spent {
+ public:
+  Spent(const Program& program, const Gaps& gaps) : program_(program), serves_(program.versions().size(), 0) {
+    for (const Gap& gap : gaps) {
+      const OpIndex writer = program.version(gap.version).writer;
+      if (writer < 0 || gap.kind == GapKind::trailing) continue;
+      for (VersionId input : program.inputs(writer))
+        serves_[static_cast<std::size_t>(input)] += program.block(gap.block).bytes;
+    }
+  }
+
+  bool operator()(VersionId v, OpIndex dropped_after) const {
+    const Block& block = program_.block(program_.version(v).block);
+    return block.lifetime == Lifetime::local && block.death <= dropped_after &&
+           block.bytes >= serves_[static_cast<std::size_t>(v)];
+  }
+
+ private:
+  const Program& program_;
+  std::vector<Bytes> serves_;  // by version: bytes of the gaps whose content is made from it directly
+};
+
+// The writers that must run again for the content of the gap when everything that can still be there after
+// its first op is there. Returns false if one of them cannot.
+bool collect_reruns(const Program& program, const std::vector<OpIndex>& ends, const Spent& is_spent,
+                    const Gap& gap, std::vector<OpIndex>& reruns) {
+  std::vector<VersionId> open = {gap.version};
   reruns.clear();
   for (std::size_t next = 0; next < open.size() && reruns.size() < kMostReruns; ++next) {
     const OpIndex writer = program.version(open[next]).writer;
@@ -45,7 +69,8 @@ bool collect_reruns(const Program& program, const std::vector<OpIndex>& ends, Ve
     if (std::find(reruns.begin(), reruns.end(), writer) != reruns.end()) continue;
     reruns.push_back(writer);
     for (VersionId input : program.inputs(writer))
-      if (ends[static_cast<std::size_t>(input)] <= dropped_at) open.push_back(input);
+      if (ends[static_cast<std::size_t>(input)] <= gap.from + 1 || (next == 0 && is_spent(input, gap.from)))
+        open.push_back(input);
   }
   return true;
 }
@@ -62,6 +87,7 @@ std::vector<Absence> find_absences(const Program& program, const Gaps& gaps) {
   const HostCopies host(program, gaps);
   const std::vector<Recipe> recipes = find_recipes(program, gaps);
   const std::vector<OpIndex> ends = find_ends(program);
+  const Spent is_spent(program, gaps);
   std::vector<Absence> absences;
   for (GapId g = 0; g < gaps.count(); ++g) {
     const Gap& gap = gaps[g];
@@ -77,8 +103,7 @@ std::vector<Absence> find_absences(const Program& program, const Gaps& gaps) {
     if (gap.kind == GapKind::trailing)
       absence.droppable = gap.to <= n && recipes[static_cast<std::size_t>(g)].remakable;
     else
-      absence.droppable =
-          gap.to < n && collect_reruns(program, ends, gap.version, gap.from + 1, absence.reruns);
+      absence.droppable = gap.to < n && collect_reruns(program, ends, is_spent, gap, absence.reruns);
     if (!absence.droppable) absence.reruns.clear();
     absences.push_back(std::move(absence));
   }

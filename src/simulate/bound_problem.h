@@ -20,8 +20,8 @@ struct Absence {
   bool has_host_copy = false;  // never written in the iteration: leaves without a copy
   OpIndex last_write = 0;  // of the content, relative to `from`'s iteration; the host copy can begin after it
   // Ops that run again, each at least once, at a position in (from + 1, to], if the gap is recomputed and its
-  // block was absent anywhere in it. Only writers whose result cannot still be there: a lower bound on the
-  // replay.
+  // absence anywhere in it frees memory. Only writers whose result cannot still be there, or takes as much
+  // room as the absence frees: a lower bound on the replay.
   std::vector<OpIndex> reruns = {};
 
   bool covers(OpIndex unrolled) const { return from < unrolled && unrolled < to; }

@@ -103,6 +103,22 @@ TEST(Bounds, WorkspaceCountsUnlessToldOtherwise) {
   EXPECT_EQ(bounds_of(one_gap(), slow_links(), 100, {.workspace = false}).fluid_swap.step_time, 30);
 }
 
+// y is made of x, which is freed at once; y must leave at op 2, or x is kept in its place.
+Program made_of_a_dead_block(Bytes x, Bytes y) {
+  return program({op(1000, {writes(0)}), op(10, {reads(0), writes(1)}), op(10, {}, 100), op(10, {reads(1)})},
+                 {local(x, 0, 1), local(y, 1, 3)});
+}
+
+TEST(Bounds, ADeadBlockAsLargeAsWhatIsMadeOfItRunsAgainToo) {
+  const Bounds result = bounds_of(made_of_a_dead_block(40, 40), slow_links(), 100);
+  EXPECT_EQ(result.cover.step_time, 1030 + 1010);
+}
+
+TEST(Bounds, ASmallerDeadBlockMayBeKept) {
+  const Bounds result = bounds_of(made_of_a_dead_block(4, 40), slow_links(), 104);
+  EXPECT_LE(*result.cover.step_time, 1030 + 10);
+}
+
 TEST(Bounds, AHostCopyIsWrittenOncePerContent) {
   // x is absent at ops 1 and 3: out once, in twice.
   const Program twice =
@@ -203,15 +219,25 @@ class PeerFigures : public testing::Test {
 };
 
 TEST_F(PeerFigures, CoverOfResnet32) {
-  for (const auto& [fraction, ratio] : {std::pair{.9, 1.0118}, {.7, 1.0361}, {.5, 1.0693}, {.3, 1.1334}}) {
+  for (const auto& [fraction, ratio] : {std::pair{.9, 1.0118}, {.7, 1.0361}}) {
     const Bounds result = of("dtr-resnet32.json.gz", fraction, 12'000'000'000);
     EXPECT_NEAR(result.ratio(result.cover), ratio, 1e-4);
   }
 }
 
+// Below 60 % sums of residual blocks have to leave too, and dead inputs with them: the known values take
+// those to be there for nothing.
+TEST_F(PeerFigures, CoverOfResnet32ChargesForDeadInputs) {
+  for (const auto& [fraction, known, ours] : {std::tuple{.5, 1.0693, 1.0887}, {.3, 1.1334, 1.1652}}) {
+    const Bounds result = of("dtr-resnet32.json.gz", fraction, 12'000'000'000);
+    EXPECT_GT(result.ratio(result.cover), known);
+    EXPECT_NEAR(result.ratio(result.cover), ours, 1e-4);
+  }
+}
+
 TEST_F(PeerFigures, FluidOfResnet32) {
   const Bounds slow = of("dtr-resnet32.json.gz", .5, 12'000'000'000);
-  EXPECT_NEAR(slow.ratio(slow.fluid), 1.046, 1e-3);
+  EXPECT_NEAR(slow.ratio(slow.fluid), 1.0479, 1e-3);  // 1.046 if dead inputs cost nothing
   const Bounds fast = of("dtr-resnet32.json.gz", .5, 50'000'000'000);
   EXPECT_NEAR(fast.ratio(fast.fluid), 1.005, 1e-3);
 }

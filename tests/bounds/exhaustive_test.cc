@@ -127,6 +127,19 @@ Program peaky_program(Random& random) {
   return Program::build({.name = "peaky", .smallest_managed = 1}, std::move(ops), std::move(blocks));
 }
 
+// Blocks that die are kept for replays, now and then.
+Plan keep_some_dead(Random& random, const Program& program, const Gaps& gaps, Plan plan) {
+  const OpIndex n = program.op_count();
+  for (GapId g = 0; g < gaps.count(); ++g) {
+    const bool dies = gaps[g].kind == GapKind::trailing && gaps[g].to < n &&
+                      program.block(gaps[g].block).lifetime == Lifetime::local;
+    if (!dies || random.chance(40)) continue;
+    plan[g] = Decision{.action = Action::recompute, .stays = {}};
+    plan[g].stays = std::vector<OpRange>{{gaps[g].from + 1, random.between<OpIndex>(gaps[g].to + 1, n)}};
+  }
+  return plan;
+}
+
 struct Tally {
   int plans = 0;
   int forced = 0;  // programs that fit only with something moved
@@ -137,9 +150,13 @@ void judge_all_plans(const Program& program, const Machine& machine, Bytes limit
                      std::uint64_t seed) {
   Judge judge(program, machine, limit);
   if (judge.gaps().count() > kMostGaps) return;
+  Random random(seed);
   Plan plan = Plan::keep_all(judge.gaps());
   do {
     ASSERT_EQ(judge.beaten_by(plan), "") << "seed " << seed << ", limit " << limit;
+    if (all_but(plan, Action::recompute) || !random.chance(30)) continue;
+    const Plan longer = keep_some_dead(random, program, judge.gaps(), plan);
+    ASSERT_EQ(judge.beaten_by(longer), "") << "seed " << seed << ", limit " << limit << ", kept past death";
   } while (next_plan(plan));
   tally.plans += judge.judged();
   if (!judge.best_time() || limit >= program.peak_demand()) return;
