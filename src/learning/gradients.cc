@@ -25,6 +25,8 @@ namespace {
 using at::Tensor;
 using dqn::Sample;
 
+// Its ops are small: a second thread gains little, and waits in a loop for a core that others are using.
+constexpr int kThreads = 1;
 constexpr double kLargestNorm = 10;  // of the gradient; a longer one is shortened
 constexpr double kDecayMean = 0.9, kDecaySquare = 0.999, kTiny = 1e-8;
 
@@ -79,8 +81,7 @@ class Optimizer {
 
 class TorchTrainer : public dqn::Trainer {
  public:
-  TorchTrainer(const dqn::Graph& graph, const dqn::Weights& start, int threads)
-      : nodes_(graph.size()), threads_(threads) {
+  TorchTrainer(const dqn::Graph& graph, const dqn::Weights& start) : nodes_(graph.size()) {
     for (const Eigen::MatrixXf& matrix : start.matrices) {
       w_.push_back(to_tensor(matrix));
       w_.back().set_requires_grad(true);
@@ -90,7 +91,7 @@ class TorchTrainer : public dqn::Trainer {
   }
 
   std::vector<double> q(std::span<const Sample> batch) override {
-    at::set_num_threads(threads_);
+    at::set_num_threads(kThreads);
     const at::NoGradGuard no_grad;
     const Tensor values = forward(batch);
     std::vector<double> result;
@@ -99,7 +100,7 @@ class TorchTrainer : public dqn::Trainer {
   }
 
   double fit(std::span<const Sample> batch, double rate) override {
-    at::set_num_threads(threads_);
+    at::set_num_threads(kThreads);
     std::vector<float> targets;
     for (const Sample& sample : batch) targets.push_back(static_cast<float>(sample.target));
     const Tensor loss = (at::tensor(targets) - forward(batch)).square().mean();
@@ -167,7 +168,6 @@ class TorchTrainer : public dqn::Trainer {
   }
 
   std::int64_t nodes_;
-  int threads_;
   std::vector<Tensor> w_;
   std::optional<Optimizer> optimizer_;
   Tensor features_, lags_, adjacency_;
@@ -176,7 +176,6 @@ class TorchTrainer : public dqn::Trainer {
 }  // namespace
 }  // namespace ebb::learning
 
-extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start,
-                                               int threads) {
-  return new ebb::learning::TorchTrainer(graph, start, threads);
+extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start) {
+  return new ebb::learning::TorchTrainer(graph, start);
 }

@@ -3,5 +3,4 @@
 
 #include "planners/dqn/trainer.h"
 
-extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start,
-                                               int threads);
+extern "C" ebb::dqn::Trainer* ebb_make_trainer(const ebb::dqn::Graph& graph, const ebb::dqn::Weights& start);

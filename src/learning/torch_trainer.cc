@@ -23,10 +23,9 @@ decltype(&ebb_make_trainer) load() {
 
 bool has_torch() { return true; }
 
-std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start,
-                                                 int threads) {
+std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start) {
   static const auto make = load();
-  return std::unique_ptr<dqn::Trainer>(make(graph, start, threads));
+  return std::unique_ptr<dqn::Trainer>(make(graph, start));
 }
 
 }  // namespace ebb::learning

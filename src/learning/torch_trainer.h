@@ -10,7 +10,6 @@ namespace ebb::learning {
 // Was Ebb configured where there is a libtorch?
 bool has_torch();
 // Throws SystemError if the module cannot be loaded, with the loader's reason.
-std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start,
-                                                 int threads);
+std::unique_ptr<dqn::Trainer> make_torch_trainer(const dqn::Graph& graph, const dqn::Weights& start);
 
 }  // namespace ebb::learning

@@ -36,7 +36,7 @@ struct Case {
 TEST(TorchTrainer, MatchesTheEquationsAndTheNetworkThatActs) {
   const Case c(1);
   const Weights weights = Weights::random(12, 2);
-  const std::vector<double> q = make_torch_trainer(c.chain.graph, weights, 1)->q(c.samples);
+  const std::vector<double> q = make_torch_trainer(c.chain.graph, weights)->q(c.samples);
   Network acting(c.chain.graph, weights);
   for (std::size_t i = 0; i < q.size(); ++i) {
     const Sample& sample = c.samples[i];
@@ -60,14 +60,14 @@ double loss(const Case& c, const Weights& weights) {
 TEST(TorchTrainer, TheLossIsTheMeanOfEquationFour) {
   const Case c(3);
   const Weights weights = Weights::random(6, 4);
-  EXPECT_NEAR(make_torch_trainer(c.chain.graph, weights, 1)->fit(c.samples, 0), loss(c, weights), 1e-5);
+  EXPECT_NEAR(make_torch_trainer(c.chain.graph, weights)->fit(c.samples, 0), loss(c, weights), 1e-5);
 }
 
 // Adam's first step has the length of the rate in every entry, against the sign of its gradient.
 TEST(TorchTrainer, MovesEveryWeightDownTheSlopeOfTheEquations) {
   const Case c(5, 4);
   const Weights before = Weights::random(4, 6);
-  const auto trainer = make_torch_trainer(c.chain.graph, before, 1);
+  const auto trainer = make_torch_trainer(c.chain.graph, before);
   trainer->fit(c.samples, 1e-4);
   const Weights after = trainer->weights();
   constexpr float kStep = 1e-3F;
@@ -88,7 +88,7 @@ TEST(TorchTrainer, MovesEveryWeightDownTheSlopeOfTheEquations) {
 
 TEST(TorchTrainer, FitsWhatItIsShown) {
   const Case c(7, 8);
-  const auto trainer = make_torch_trainer(c.chain.graph, Weights::random(16, 8), 1);
+  const auto trainer = make_torch_trainer(c.chain.graph, Weights::random(16, 8));
   const double first = trainer->fit(c.samples, 3e-3);
   double last = first;
   for (int i = 0; i < 300; ++i) last = trainer->fit(c.samples, 3e-3);

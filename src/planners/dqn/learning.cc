@@ -50,7 +50,7 @@ class Learner {
                                            : parse_weights(options.knowledge)),
         acting_(graph_, weights_),
         looking_ahead_(graph_, weights_),
-        trainer_(make(graph_, weights_, options.threads)),
+        trainer_(make(graph_, weights_)),
         random_(options.seed),
         start_(std::chrono::steady_clock::now()) {
     unit_ = -environment_.dead_end() / static_cast<double>(variables.size());

@@ -28,6 +28,6 @@ class Trainer {
   virtual Weights weights() const = 0;
 };
 
-using MakeTrainer = std::unique_ptr<Trainer> (*)(const Graph& graph, const Weights& start, int threads);
+using MakeTrainer = std::unique_ptr<Trainer> (*)(const Graph& graph, const Weights& start);
 
 }  // namespace ebb::dqn

@@ -24,7 +24,7 @@ class StillTrainer : public Trainer {
   Weights weights_;
 };
 
-std::unique_ptr<Trainer> make_still(const Graph&, const Weights& start, int) {
+std::unique_ptr<Trainer> make_still(const Graph&, const Weights& start) {
   return std::make_unique<StillTrainer>(start);
 }
 
