@@ -24,7 +24,7 @@ from paper_text import TABLES, nothing_moves
 
 GIB, MIB = 2**30, 2**20
 # Seconds for all of a part and for one measurement, unless told.
-PARTS = {"smartpool": (240.0, 30.0), "home": (330.0, 45.0), "deep": (210.0, 120.0), "batch": (120.0, 60.0)}
+PARTS = {"smartpool": (240.0, 30.0), "home": (330.0, 60.0), "deep": (210.0, 120.0), "batch": (120.0, 60.0)}
 TIGHT = (1.004, 1.02, 1.06)  # of what the arena held at most, until nothing moves
 SWAPPED = (67, 40)  # percent of the caching allocator's footprint
 BETWEEN = (0.3, 0.6, 0.9)  # of the way from plain's largest batch to the one whose largest op alone fills the limit
