@@ -57,6 +57,7 @@ bool is_plain(const at::Tensor& tensor) {
 std::shared_ptr<CallRecipe> CallRecipe::of(Steward& steward, const c10::OperatorHandle& op,
                                            c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments) {
   std::shared_ptr<CallRecipe> recipe(new CallRecipe(steward, op, below));
+  recipe->arguments_.reserve(arguments.size());
   for (const c10::IValue& argument : arguments)
     if (!recipe->add_argument(argument)) return nullptr;
   return recipe;
@@ -71,8 +72,8 @@ std::optional<int> CallRecipe::add_tensor(const at::Tensor& tensor) {
     form.storage_bytes = tensor.storage().nbytes();
     form.keys = tensor.key_set();
     form.type = tensor.dtype();
-    form.sizes = tensor.sizes().vec();
-    form.strides = tensor.strides().vec();
+    form.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
+    form.strides.assign(tensor.strides().begin(), tensor.strides().end());
     form.offset = tensor.storage_offset();
     form.wrapped_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
   } else if (tensor.device().is_cpu() && tensor.storage().nbytes() <= kLargestValue) {
@@ -88,10 +89,10 @@ std::optional<int> CallRecipe::add_tensor(const at::Tensor& tensor) {
 }
 
 bool CallRecipe::add_argument(const c10::IValue& value) {
-  Argument argument;
+  Argument argument{.first = tensors_.size()};
   const auto add = [&](const at::Tensor& tensor) {
     const std::optional<int> index = add_tensor(tensor);
-    if (index) argument.tensors.push_back(*index);
+    if (index) tensors_.push_back(*index);
     return index.has_value();
   };
   if (value.isTensor()) {
@@ -106,6 +107,7 @@ bool CallRecipe::add_argument(const c10::IValue& value) {
   } else {
     argument.plain = value;
   }
+  argument.last = tensors_.size();
   arguments_.push_back(std::move(argument));
   return true;
 }
@@ -132,8 +134,8 @@ std::vector<at::Tensor> CallRecipe::make_tensors(ExecContext& context) const {
 
 void CallRecipe::replay(ExecContext& context) const {
   std::vector<at::Tensor> tensors = make_tensors(context);
-  const auto tensor_at = [&](int index) {
-    return index < 0 ? at::Tensor() : tensors[static_cast<std::size_t>(index)];
+  const auto tensor_at = [&](std::size_t k) {
+    return tensors_[k] < 0 ? at::Tensor() : tensors[static_cast<std::size_t>(tensors_[k])];
   };
   torch::jit::Stack stack;
   for (const Argument& argument : arguments_) {
@@ -142,19 +144,19 @@ void CallRecipe::replay(ExecContext& context) const {
         stack.push_back(argument.plain);
         break;
       case Argument::Kind::tensor:
-        stack.emplace_back(tensor_at(argument.tensors[0]));
+        stack.emplace_back(tensor_at(argument.first));
         break;
       case Argument::Kind::tensor_list: {
         c10::List<at::Tensor> list;
-        for (const int index : argument.tensors) list.push_back(tensor_at(index));
+        for (std::size_t k = argument.first; k < argument.last; ++k) list.push_back(tensor_at(k));
         stack.emplace_back(std::move(list));
         break;
       }
       case Argument::Kind::optional_tensor_list: {
         c10::List<c10::optional<at::Tensor>> list;
-        for (const int index : argument.tensors)
-          list.push_back(index < 0 ? c10::optional<at::Tensor>()
-                                   : c10::optional<at::Tensor>(tensor_at(index)));
+        for (std::size_t k = argument.first; k < argument.last; ++k)
+          list.push_back(tensors_[k] < 0 ? c10::optional<at::Tensor>()
+                                         : c10::optional<at::Tensor>(tensor_at(k)));
         stack.emplace_back(std::move(list));
         break;
       }

@@ -5,6 +5,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <c10/util/SmallVector.h>
 
 #include <memory>
 #include <optional>
@@ -25,7 +26,7 @@ class CallRecipe {
     generator_ = std::move(generator);
   }
   // For every tensor of the results, the block that was born for it; 0: none was.
-  void set_results(c10::ArrayRef<Handle> births) { results_ = births.vec(); }
+  void set_results(c10::ArrayRef<Handle> births) { results_.assign(births.begin(), births.end()); }
   // Runs the op on the blocks of the context. What it makes belongs to the runtime afterwards.
   void replay(ExecContext& context) const;
 
@@ -36,8 +37,8 @@ class CallRecipe {
     std::size_t storage_bytes = 0;
     c10::DispatchKeySet keys = {};
     caffe2::TypeMeta type = {};
-    std::vector<std::int64_t> sizes = {};
-    std::vector<std::int64_t> strides = {};
+    c10::SmallVector<std::int64_t, 5> sizes = {};
+    c10::SmallVector<std::int64_t, 5> strides = {};
     std::int64_t offset = 0;
     bool wrapped_number = false;
   };
@@ -46,7 +47,9 @@ class CallRecipe {
     enum class Kind : char { plain, tensor, tensor_list, optional_tensor_list };
     Kind kind = Kind::plain;
     c10::IValue plain = {};
-    std::vector<int> tensors = {};  // indices of forms; -1: undefined or none
+    // Its tensors are tensors_[first … last - 1].
+    std::size_t first = 0;
+    std::size_t last = 0;
   };
 
   CallRecipe(Steward& steward, const c10::OperatorHandle& op, c10::DispatchKeySet below)
@@ -59,9 +62,11 @@ class CallRecipe {
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
+  // An op is remembered often and run again seldom: few allocations.
   std::vector<Argument> arguments_;
   std::vector<TensorForm> forms_;
-  std::vector<Handle> results_;
+  c10::SmallVector<int, 8> tensors_;  // indices of forms; -1: undefined or none
+  c10::SmallVector<Handle, 4> results_;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;
 };
