@@ -104,6 +104,12 @@ class BlockTable {
     free_.push_back(slot_of(handle));
   }
   std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& chunk : chunks_)
+      for (std::size_t i = 0; i < kChunk; ++i)
+        if (chunk[i].handle != 0) visit(chunk[i]);
+  }
 
  private:
   static constexpr std::size_t kChunk = 256;

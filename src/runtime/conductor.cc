@@ -95,6 +95,7 @@ void Conductor::use_iteration(const PlanningNews& news) {
 
 void Conductor::stop_following() {
   if (!follower_) return;
+  recorder_.resume(parts_.table);
   left_out_before_ += follower_->left_out();
   follower_.reset();
   ++fallbacks_;
@@ -125,6 +126,7 @@ bool Conductor::op_begins(const OpSeen& op) {
   const Tracker::Verdict verdict = tracker_->op_begins(op, parts_.pager.now());
   if (verdict == Tracker::Verdict::unknown) {
     followed_all_along_ = false;
+    recorder_.resume(parts_.table);
     if (++strange_ops_ == tracker_->iteration().program.op_count() + kStrangeOps) forget_place();
     return false;
   }
@@ -166,6 +168,7 @@ void Conductor::boundary() {
   const bool another = !follower_ || &follower_->plan() != plan_.get();
   if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
   followed_all_along_ = follower_.has_value();
+  if (follower_ && !options_.records_plans) recorder_.pause();
 }
 
 PlannedPlace Conductor::place_of_malloc(Bytes bytes) {

@@ -16,6 +16,7 @@ struct ConductorOptions {
   BackgroundOptions planning = {};
   std::optional<Machine> machine = {};  // nothing: links as measured so far
   bool link_is_shared = false;          // no faster than this run's own copies were
+  bool records_plans = false;           // also what happens while a plan is followed
 };
 
 class Conductor final : public Guide, public CopyLog {

@@ -58,6 +58,7 @@ struct Device::Parts {
     conducting.planning.exchange = options.exchange;
     conducting.machine = options.machine;
     conducting.link_is_shared = options.link_is_shared;
+    conducting.records_plans = options.trace_plans;
     conductor.emplace(b, shared, executor.remaker(), recorder, executor.timer(), conducting);
     guide.current = &*conductor;
   }

@@ -22,7 +22,9 @@ class OpTimer {
 
   // The first op whose time is not known yet, by its number in the record; nothing if all are.
   std::optional<std::int64_t> first_unknown() const {
-    return pending_.empty() ? std::nullopt : std::optional(pending_.front().record);
+    for (const Pending& op : pending_)
+      if (op.record != Recorder::kUnrecorded) return op.record;
+    return std::nullopt;
   }
 
   void update() {

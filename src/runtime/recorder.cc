@@ -36,6 +36,7 @@ BlockId Recorder::id_of(Handle block) const {
 }
 
 void Recorder::malloc(Handle block, Bytes bytes) {
+  if (paused_) return;
   trim();
   storage_->builder.malloc(next_id_, bytes);
   storage_->bytes.push_back(bytes);
@@ -43,13 +44,14 @@ void Recorder::malloc(Handle block, Bytes bytes) {
 }
 
 void Recorder::free(Handle block) {
-  if (!ids_.contains(block)) return;
+  if (paused_ || !ids_.contains(block)) return;
   trim();
   storage_->builder.free(id_of(block));
   ids_.erase(block);
 }
 
 std::int64_t Recorder::exec(const RecordedOp& op) {
+  if (paused_) return kUnrecorded;
   trim();
   std::vector<MemoryEvent>& memory = memory_;
   std::vector<Handle>& freed = freed_;
@@ -81,6 +83,22 @@ std::int64_t Recorder::exec(const RecordedOp& op) {
                           .accesses = accesses,
                           .memory = memory});
   return forgotten_ + static_cast<std::int64_t>(storage_->trace.events.size()) - 1;
+}
+
+void Recorder::resume(const BlockTable& blocks) {
+  if (!std::exchange(paused_, false)) return;
+  const auto lives = [&](Handle handle) {
+    const PagedBlock* block = blocks.find(handle);
+    return block && !block->freed;
+  };
+  std::vector<Handle> dead;
+  ids_.for_each([&](Handle handle, BlockId) {
+    if (!lives(handle)) dead.push_back(handle);
+  });
+  for (const Handle handle : dead) free(handle);
+  blocks.for_each([&](const PagedBlock& block) {
+    if (!block.freed && !ids_.contains(block.handle)) malloc(block.handle, block.bytes);
+  });
 }
 
 void Recorder::set_duration(std::int64_t event, Nanoseconds duration) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/handle_map.h"
+#include "runtime/block.h"
 #include "trace/trace.h"
 
 namespace ebb {
@@ -41,6 +41,8 @@ struct RecordedOp {
 
 class Recorder {
  public:
+  static constexpr std::int64_t kUnrecorded = -1;
+
   explicit Recorder(std::size_t most_events);
   ~Recorder();
 
@@ -50,6 +52,11 @@ class Recorder {
   // Returns the event's number, for set_duration.
   std::int64_t exec(const RecordedOp& op);
   void set_duration(std::int64_t event, Nanoseconds duration);
+  // What happens from now on is not written down; exec then returns kUnrecorded.
+  void pause() { paused_ = true; }
+  // It is again. In between, blocks came and went: these are the ones that live now.
+  void resume(const BlockTable& blocks);
+  bool paused() const { return paused_; }
   // How many events there were so far, forgotten ones included.
   std::int64_t events() const;
   // The last events before number `end`, as a trace of their own; at most so many.
@@ -70,6 +77,7 @@ class Recorder {
   std::unique_ptr<Storage> storage_;
   HandleMap<BlockId> ids_;
   BlockId next_id_ = 0;
+  bool paused_ = false;
   std::int64_t forgotten_ = 0;  // how far event numbers are ahead of the trace's indices
   // Of the op that is written; kept so that it allocates nothing in the long run.
   std::vector<MemoryEvent> memory_;

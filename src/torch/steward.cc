@@ -93,6 +93,7 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
     RankMailbox::instance().forget();
   }
   device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
+  device.trace_plans = options.record;
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
 }

@@ -51,5 +51,35 @@ TEST(Recorder, ForgetsTheOlderHalfAndStaysATrace) {
   EXPECT_EQ(longest, 777);
 }
 
+TEST(Recorder, KnowsAfterAPauseWhoLives) {
+  Recorder recorder(100);
+  BlockTable blocks;
+  const Handle stays = blocks.create(100).handle;
+  const Handle dies = blocks.create(200).handle;
+  const Handle freed = blocks.create(300).handle;
+  for (const Handle block : {stays, dies, freed}) recorder.malloc(block, blocks.find(block)->bytes);
+  recorder.pause();
+  blocks.erase(dies);
+  recorder.free(dies);
+  blocks.find(freed)->freed = true;  // its bytes stay for somebody
+  const Handle born = blocks.create(400).handle;
+  recorder.malloc(born, 400);
+  EXPECT_EQ(recorder.exec({.name = "unseen"}), Recorder::kUnrecorded);
+  recorder.set_duration(Recorder::kUnrecorded, 5);
+  EXPECT_EQ(recorder.trace().events.size(), 3u);
+
+  recorder.resume(blocks);
+  recorder.resume(blocks);
+  const RecordedAccess accesses[] = {{.block = stays, .reads = true}, {.block = born, .writes = true}};
+  recorder.exec({.name = "seen", .accesses = accesses});
+  const Trace& trace = recorder.trace();
+  ASSERT_EQ(trace.events.size(), 7u);
+  const auto histories = block_histories(trace, "test");
+  ASSERT_EQ(histories.size(), 4u);
+  EXPECT_EQ(trace.memory_of(5)[0], (MemoryEvent{.block = 3, .bytes = 400, .is_malloc = true}));
+  EXPECT_EQ(trace.accesses_of(6)[1], (Access{.block = 3, .writes = true}));
+  EXPECT_EQ(trace.events[6].duration, 0);
+}
+
 }  // namespace
 }  // namespace ebb
