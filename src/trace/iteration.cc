@@ -220,8 +220,7 @@ class Extractor {
 
 Program extract_iteration(const Trace& trace, const std::vector<BlockHistory>& blocks,
                           const Detection& detection) {
-  const Program program = Extractor(trace, blocks, detection).extract();
-  return rotate(program, least_load_boundary(program));
+  return extract_script(trace, blocks, detection).program;
 }
 
 ScriptedIteration extract_script(const Trace& trace, const std::vector<BlockHistory>& blocks,
@@ -231,7 +230,16 @@ ScriptedIteration extract_script(const Trace& trace, const std::vector<BlockHist
   std::vector<ScriptOp> script = extractor.take_script();
   const OpIndex first = least_load_boundary(program);
   std::rotate(script.begin(), script.begin() + first, script.end());
-  return {rotate(program, first), std::move(script)};
+  const Program rotated = rotate(program, first);
+  const std::vector<BlockId> numbers = numbers_in_order(rotated);
+  const auto renumber = [&](BlockId& block) {
+    if (block >= 0) block = numbers[static_cast<std::size_t>(block)];
+  };
+  for (ScriptOp& op : script) {
+    for (ScriptMalloc& malloc : op.mallocs) renumber(malloc.block);
+    for (ScriptOperand& operand : op.operands) renumber(operand.block);
+  }
+  return {renumbered(rotated, numbers), std::move(script)};
 }
 
 Program iteration_of(const Trace& trace, const std::string& place, const DetectOptions& options) {

@@ -1,6 +1,7 @@
 #include "trace/rotate.h"
 
 #include <algorithm>
+#include <compare>
 
 namespace ebb {
 namespace {
@@ -25,6 +26,25 @@ std::vector<Bytes> crossing_load(const Program& program) {
   return load;
 }
 
+// Does one op come before another in an order of ops that knows no ids? Names first, then sizes.
+std::strong_ordering compare(const Program& program, OpIndex a, OpIndex b) {
+  const Op& first = program.op(a);
+  const Op& second = program.op(b);
+  if (const auto order = first.name <=> second.name; order != 0) return order;
+  const auto bytes_of = [&](const Access& access) { return program.block(access.block).bytes; };
+  return std::lexicographical_compare_three_way(
+      first.accesses.begin(), first.accesses.end(), second.accesses.begin(), second.accesses.end(),
+      [&](const Access& x, const Access& y) { return bytes_of(x) <=> bytes_of(y); });
+}
+
+// The same for two rotations.
+bool is_before(const Program& program, OpIndex a, OpIndex b) {
+  const OpIndex count = program.op_count();
+  for (OpIndex k = 0; k < count; ++k)
+    if (const auto order = compare(program, (a + k) % count, (b + k) % count); order != 0) return order < 0;
+  return false;
+}
+
 }  // namespace
 
 OpIndex least_load_boundary(const Program& program) {
@@ -32,9 +52,40 @@ OpIndex least_load_boundary(const Program& program) {
   OpIndex best = 0;
   for (OpIndex i = 1; i < program.op_count(); ++i) {
     const Bytes here = load[static_cast<std::size_t>(i)], there = load[static_cast<std::size_t>(best)];
-    if (here < there || (here == there && ends_update(program, i) && !ends_update(program, best))) best = i;
+    const bool updated_here = ends_update(program, i), updated_there = ends_update(program, best);
+    if (here != there ? here < there
+                      : (updated_here != updated_there ? updated_here : is_before(program, i, best)))
+      best = i;
   }
   return best;
+}
+
+std::vector<BlockId> numbers_in_order(const Program& program) {
+  std::vector<BlockId> numbers(program.blocks().size(), -1);
+  BlockId next = 0;
+  const auto number = [&](BlockId block) {
+    BlockId& n = numbers[static_cast<std::size_t>(block)];
+    if (n < 0) n = next++;
+  };
+  for (const Op& op : program.ops()) {
+    for (const BlockId block : op.births) number(block);
+    for (const Access& access : op.accesses) number(access.block);
+  }
+  for (BlockId block = 0; block < program.block_count(); ++block) number(block);
+  return numbers;
+}
+
+Program renumbered(const Program& program, std::span<const BlockId> numbers) {
+  const auto number = [&](BlockId block) { return numbers[static_cast<std::size_t>(block)]; };
+  std::vector<Block> blocks(program.blocks().size());
+  for (BlockId block = 0; block < program.block_count(); ++block)
+    blocks[static_cast<std::size_t>(number(block))] = program.block(block);
+  std::vector<Op> ops = program.ops();
+  for (Op& op : ops) {
+    for (BlockId& block : op.births) block = number(block);
+    for (Access& access : op.accesses) access.block = number(access.block);
+  }
+  return Program::build(program.info(), std::move(ops), std::move(blocks));
 }
 
 Program rotate(const Program& program, OpIndex first) {
