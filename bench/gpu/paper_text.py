@@ -89,7 +89,7 @@ def smartpool(journal: Journal) -> str:
                 number(ratio(uncached, "ms", tight), 2, smart_speed),
             ])
         swapped = [journal.find(part="smartpool", network=network, batch=batch, what=f"ebb, {percent} %") for percent in (67, 40)]
-        if any(swapped):
+        if any(swapped) or sum(name == network for name, _ in points) > 1:
             more = [None if row is None or not row["follows"] or not caching else 100 * (row["ms"] / caching["ms"] - 1) for row in swapped]
             figure.append([network, str(batch), mib(caching, "peak"), mib(uncached, "seen"), mib(caching, "reserved"), mib(tight, "limit")]
                           + ["–" if percent is None else f"{row['limit'] / MIB:.0f}: {percent:+.1f} %" for row, percent in zip(swapped, more)])
