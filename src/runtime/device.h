@@ -45,7 +45,7 @@ struct DeviceOptions {
   Bytes host_slab = 256 * kMiB;          // host memory is taken in pieces of at least this
   std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
   std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
-  bool trace_plans = false;              // recorded also while a plan is followed: it says nothing new
+  bool trace_plans = false;              // recorded while a plan is followed too, which costs the host time
   bool time_ops = true;                  // for the trace; a plan and recomputation have them timed anyway
   std::uint64_t seed = 0;                // of the ops' seeds
   // Told when a block that has content gets another address, or nullptr: it left. Under the device's lock; it
