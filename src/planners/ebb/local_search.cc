@@ -6,7 +6,7 @@
 namespace ebb {
 namespace {
 
-constexpr std::size_t kMostReplays = 2;  // times the ops, with the dead kept: chains are not for this start
+constexpr std::size_t kMostReplays = 1;  // times the ops, with the dead kept: chains are not for this start
 constexpr double kRestoring = 0.3;       // how often what has room again is looked for
 
 }  // namespace
@@ -158,6 +158,7 @@ void LocalSearch::disturb(Plan& plan) {
 Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchBudget& budget) {
   Incumbent best = start;
   Incumbent current = std::move(start);
+  Incumbent next, fuller;  // here for the sake of their memory
   const std::int64_t first = evaluate_.count();
   const std::int64_t first_steps = evaluate_.op_steps();
   const std::int64_t steps_each = 2 * std::max<std::int64_t>(problem_.program.op_count(), 1);
@@ -171,23 +172,23 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
     const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
     const double temperature = hot * left * left;
-    Incumbent next{.plan = current.plan};
+    next.plan = current.plan;
     disturb(next.plan);
     const Prices prices{.link = link_price * std::exp(0.5 * std::normal_distribution<double>()(random_)),
                         .noise = 0.6};
     next.step = repair_(next.plan, evaluate_, prices, random_, banned_);
     if (!next.feasible()) continue;
     if (uniform() < kRestoring) {
-      Incumbent fuller{.plan = next.plan};
+      fuller.plan = next.plan;
       const bool trimmed = trim_outliving(problem_, outliving_, evaluate_.lowered(), fuller.plan);
       if (restore_what_fits(fuller.plan) || trimmed) {
         fuller.step = repair_(fuller.plan, evaluate_, prices, random_, banned_);
-        if (fuller.beats(next)) next = std::move(fuller);
+        if (fuller.beats(next)) std::swap(fuller, next);
       }
     }
     const auto worse = static_cast<double>(next.step.step_time - current.step.step_time);
     if (worse > 0 && (temperature <= 0 || worse > -temperature * std::log(uniform() + 1e-12))) continue;
-    current = std::move(next);
+    std::swap(current, next);
     if (current.beats(best)) best = current;
   }
   return best;
