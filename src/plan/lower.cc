@@ -117,8 +117,8 @@ class Lowerer::Work {
   const Program& program_;
   const Gaps& gaps_;
   const OpIndex n_;
-  std::vector<char>
-      remakable_;  // by gap, found when first asked for: a plan without recomputation needs none
+  // By gap, found when first asked for: a plan without recomputation needs none.
+  std::vector<char> remakable_;
   HostCopies host_;
   ReturnPlacer returns_;
   ReplayBuilder builder_;

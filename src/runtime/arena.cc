@@ -28,11 +28,6 @@ void Arena::list(const LastEvents& by, std::vector<Event>& waits) {
     if (event != kHappened) waits.push_back(event);
 }
 
-Arena::Hole Arena::hole_at(Bytes offset) {
-  const Hole behind = holes_.upper_bound(offset);
-  return behind == holes_.begin() ? holes_.end() : std::prev(behind);
-}
-
 Region Arena::carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   const Region taken{offset, bytes};
   const Bytes low = hole->first;
@@ -99,7 +94,7 @@ std::optional<Region> Arena::take_below(Bytes end, Bytes bytes, std::vector<Even
   bytes = rounded(bytes);
   const auto hole = best_below(end, bytes);
   if (hole == holes_.end()) return std::nullopt;
-  return carve(hole_at(hole->first), hole->first, bytes, waits);
+  return take_at(hole->first, bytes, waits);
 }
 
 std::optional<Bytes> Arena::lowest_fit(Bytes bytes) const {
@@ -127,14 +122,14 @@ std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits
 
 std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  const Hole hole = hole_at(offset);
+  const Hole hole = holes_.at_or_before(offset);
   if (hole == holes_.end() || hole->first + hole->second < offset + bytes) return std::nullopt;
   return carve(hole, offset, bytes, waits);
 }
 
 std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  Hole hole = hole_at(begin);
+  Hole hole = holes_.at_or_before(begin);
   if (hole == holes_.end()) hole = holes_.begin();
   for (; hole != holes_.end() && hole->first < end; ++hole) {
     const Bytes low = std::max(begin, hole->first);
@@ -144,10 +139,8 @@ std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, st
 }
 
 bool Arena::is_free(Bytes begin, Bytes end) const {
-  const auto behind = holes_.upper_bound(begin);
-  if (behind == holes_.begin()) return false;
-  const auto hole = std::prev(behind);
-  return hole->first + hole->second >= end;
+  const auto hole = holes_.at_or_before(begin);
+  return hole != holes_.end() && hole->first + hole->second >= end;
 }
 
 void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {

@@ -92,8 +92,6 @@ class Arena {
   using Hole = OffsetMap<Bytes>::iterator;
   // The smallest hole that has room for it below `end`.
   OffsetMap<Bytes>::const_iterator best_below(Bytes end, Bytes bytes) const;
-  // The hole that begins at the offset or before it; end() if there is none.
-  Hole hole_at(Bytes offset);
   Region carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits);
   void take_events(const Region& taken, std::vector<Event>& waits);
 

@@ -77,7 +77,6 @@ class OffsetMap {
   iterator end() { return {*this, chunks_.size(), 0}; }
   const_iterator begin() const { return {*this, 0, 0}; }
   const_iterator end() const { return {*this, chunks_.size(), 0}; }
-  bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
   // The first entry at the offset or behind it; the first one behind it.
@@ -85,6 +84,10 @@ class OffsetMap {
   const_iterator lower_bound(Bytes offset) const { return bound(*this, offset); }
   iterator upper_bound(Bytes offset) { return bound(*this, offset + 1); }
   const_iterator upper_bound(Bytes offset) const { return bound(*this, offset + 1); }
+
+  // The last entry at the offset or before it; end() if there is none.
+  iterator at_or_before(Bytes offset) { return before(*this, upper_bound(offset)); }
+  const_iterator at_or_before(Bytes offset) const { return before(*this, upper_bound(offset)); }
 
   // REQUIRES: there is none at the offset. Every change but `set_offset` moves the entries behind it:
   // iterators are void.
@@ -142,6 +145,11 @@ class OffsetMap {
   std::size_t chunk_of(Bytes offset) const {
     const auto behind = std::upper_bound(firsts_.begin(), firsts_.end(), offset);
     return behind == firsts_.begin() ? 0 : static_cast<std::size_t>(behind - firsts_.begin()) - 1;
+  }
+
+  template <typename Map, typename Found>
+  static Found before(Map& map, Found position) {
+    return position == map.begin() ? map.end() : std::prev(position);
   }
 
   template <typename Map>

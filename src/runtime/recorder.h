@@ -56,7 +56,6 @@ class Recorder {
   void pause() { paused_ = true; }
   // It is again. In between, blocks came and went: these are the ones that live now.
   void resume(const BlockTable& blocks);
-  bool paused() const { return paused_; }
   // How many events there were so far, forgotten ones included.
   std::int64_t events() const;
   // The last events before number `end`, as a trace of their own; at most so many.
