@@ -67,7 +67,7 @@ def make_model(name: str, device: str, batch: int, sync_batch_norm: bool, rank: 
 def train(rank: int, name: str, options: argparse.Namespace, steps: int, limit: dict[str, Any] | None) -> dict[str, Any]:
     cuda = options.device == "cuda"
     if cuda:
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.use_deterministic_algorithms(True, warn_only=name not in models.STRICT)
         torch.backends.cudnn.deterministic = True
         torch.backends.cudnn.benchmark = False
         torch.cuda.init()

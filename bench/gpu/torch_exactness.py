@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any
 
-from models import MODELS, Model, device_memory_in_use, import_all, make_optimizer
+from models import MODELS, STRICT, Model, device_memory_in_use, import_all, make_optimizer
 from paper_models import HOME
 
 import torch
@@ -57,8 +57,8 @@ def make_model(name: str, options: argparse.Namespace) -> Model:
     return MODELS[name](options.batch or BATCH[name])
 
 
-def prepare(device: str, limit: dict[str, Any] | None) -> None:
-    torch.use_deterministic_algorithms(True, warn_only=True)
+def prepare(name: str, device: str, limit: dict[str, Any] | None) -> None:
+    torch.use_deterministic_algorithms(True, warn_only=name not in STRICT)
     if device == "cuda":
         torch.backends.cudnn.deterministic = True
         torch.backends.cudnn.benchmark = False
@@ -83,7 +83,7 @@ def memory_of(status: dict[str, Any], device: str, limited: bool) -> dict[str, i
 
 def train(case: Case, options: argparse.Namespace, limit: dict[str, Any] | None) -> dict[str, Any]:
     name, optimizer_kind, precision = case
-    prepare(options.device, limit)
+    prepare(name, options.device, limit)
     torch.manual_seed(20261115)
     model = make_model(name, options)
     optimizer = make_optimizer(optimizer_kind, model.module)

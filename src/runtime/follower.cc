@@ -7,6 +7,8 @@ namespace ebb {
 
 namespace {
 
+constexpr std::int64_t kFewSurprises = 64;  // one in so many ops: then what has to leave is copied
+
 // The positions at which a replay brings the gap's block back.
 std::vector<OpIndex> replayed_at(const Gap& gap, const Decision& decision) {
   std::vector<OpIndex> positions;
@@ -18,6 +20,19 @@ std::vector<OpIndex> replayed_at(const Gap& gap, const Decision& decision) {
   }
   if (gap.kind != GapKind::trailing && !reaches_the_end) positions.push_back(gap.to);
   return positions;
+}
+
+SurpriseKind kind_of(CommandKind left_out) {
+  switch (left_out) {
+    case CommandKind::start_out:
+      return SurpriseKind::not_copied;
+    case CommandKind::release:
+      return SurpriseKind::not_released;
+    case CommandKind::start_in:
+      return SurpriseKind::not_returned;
+    default:
+      return SurpriseKind::not_dropped;
+  }
 }
 
 }  // namespace
@@ -92,8 +107,9 @@ void Follower::settle() {
 }
 
 void Follower::iteration_ended() {
-  const std::int64_t surprises = parts_.pager.surprises().count() + left_out_;
-  anyone_replays_ = surprises != surprises_ || parts_.pager.host().may_refuse(program_.peak_demand());
+  const std::int64_t surprises = parts_.pager.surprises().count();
+  const bool many = (surprises - surprises_) * kFewSurprises > program_.op_count();
+  anyone_replays_ = many || parts_.pager.host().may_refuse(program_.peak_demand());
   surprises_ = surprises;
 }
 
@@ -124,37 +140,47 @@ void Follower::issue_beside(OpIndex op) {
 
 void Follower::issue(const Command& command) {
   current_gap_ = command.gap;
+  bool done = false;
   try {
-    carry_out(command);
+    done = carry_out(command);
   } catch (...) {
     // A copy or a replayed function failed: it shows again, to whom it may concern, when the block is needed.
-    ++left_out_;
   }
+  if (!done) leave_out(command);
   current_gap_ = -1;
 }
 
-void Follower::carry_out(const Command& command) {
-  bool done = true;
+void Follower::leave_out(const Command& command) {
+  ++left_out_;
+  const PagedBlock* block = command.gap < 0 ? nullptr : block_of(command.gap);
+  if (!block) return;
+  const bool returns = command.kind == CommandKind::start_in;
+  const Bytes wanted = returns ? plan_->offsets.returns[static_cast<std::size_t>(command.gap)] : -1;
+  parts_.pager.surprises().add({.kind = kind_of(command.kind),
+                                .at = parts_.statistics.ops,
+                                .bytes = block->bytes,
+                                .offset = block->resident() ? block->at.region.offset : -1,
+                                .wanted = wanted,
+                                .wanted_end = returns ? arena_end(wanted, block->bytes) : -1});
+}
+
+bool Follower::carry_out(const Command& command) {
   switch (command.kind) {
     case CommandKind::run:
-      break;  // skipped by the program
+      return true;  // skipped by the program
     case CommandKind::replay:
       replay(plan_->lowered.replays[step_++].before);
-      break;
+      return true;
     case CommandKind::start_out:
-      done = copy_out(command.gap);
-      break;
+      return copy_out(command.gap);
     case CommandKind::release:
-      done = release(command.gap);
-      break;
+      return release(command.gap);
     case CommandKind::start_in:
-      done = bring_in(command.gap);
-      break;
+      return bring_in(command.gap);
     case CommandKind::drop:
-      done = drop(command.gap);
-      break;
+      return drop(command.gap);
   }
-  if (!done) ++left_out_;
+  return true;
 }
 
 PagedBlock* Follower::block_of(GapId gap) const { return tracker_.bound(plan_->gaps[gap].block); }

@@ -38,7 +38,7 @@ class Follower {
 
   // Tells that an iteration ended.
   void iteration_ended();
-  // Might the op be replayed? By the plan; or, as long as not everything went as planned, by anyone.
+  // Might the op be replayed? By the plan; or, as long as much goes otherwise than planned, by anyone.
   bool needs_recipe(OpIndex op) const { return anyone_replays_ || replays_[static_cast<std::size_t>(op)]; }
 
   const PreparedPlan& plan() const { return *plan_; }
@@ -51,7 +51,8 @@ class Follower {
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
   void issue(const Command& command);
-  void carry_out(const Command& command);
+  bool carry_out(const Command& command);
+  void leave_out(const Command& command);
   bool copy_out(GapId gap);
   bool release(GapId gap);
   bool bring_in(GapId gap);
@@ -78,7 +79,7 @@ class Follower {
   OpIndex replayed_ = kNoOp;                   // the position it ran for last
   GapId current_gap_ = -1;
   std::int64_t left_out_ = 0;
-  std::int64_t surprises_;  // and what was left out, until the last iteration's end
+  std::int64_t surprises_;  // until the last iteration's end
   bool anyone_replays_ = true;
 };
 

@@ -15,6 +15,11 @@ enum class SurpriseKind : char {
   displaced,  // left because a plan wanted its place
   evicted,    // left because there was no room
   misplaced,  // did not get the place that was planned for it
+  // What the plan asked for and could not be done:
+  not_copied,    // out, ahead of its leaving
+  not_released,  // stayed
+  not_returned,  // in, ahead of its use
+  not_dropped,   // left by a copy, or stayed
 };
 
 struct Surprise {
@@ -24,7 +29,7 @@ struct Surprise {
   bool replay = false;  // that op was run again
   Bytes bytes = 0;      // of the block
   Bytes offset = 0;     // where it lay; -1: nowhere
-  Bytes wanted = 0;     // where the room was wanted; -1: anywhere
+  Bytes wanted = 0;     // where the room was wanted, or the block; -1: anywhere
   Bytes wanted_end = 0;
 };
 
