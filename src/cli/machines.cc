@@ -53,6 +53,7 @@ std::string describe(const Machine& machine) {
             machine.bandwidth_both == 0 ? "no cap" : format_bandwidth(machine.bandwidth_both));
   facts.add("latency_out", format_time(machine.latency_out));
   facts.add("latency_in", format_time(machine.latency_in));
+  if (machine.shortest_replay > 0) facts.add("shortest_replay", format_time(machine.shortest_replay));
   facts.add("exclusive", machine.exclusive ? "true: one transfer at a time" : "false");
   const char* const names[] = {"", "stretch_out", "stretch_in", "stretch_both"};
   for (std::size_t i = 1; i < machine.compute_stretch.size(); ++i)

@@ -1,6 +1,7 @@
 // What a machine can do: how fast it computes relative to the recording, and what its links carry.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -24,6 +25,8 @@ struct Machine {
   Bytes bandwidth_both = 0;  // cap on the sum while both directions run; 0 = none
   Nanoseconds latency_out = 0;
   Nanoseconds latency_in = 0;
+  Nanoseconds shortest_replay =
+      0;                   // where the device waits for its host: what the host takes to issue an op again
   bool exclusive = false;  // one transfer at a time, not preempted, outs first
   // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
   std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
@@ -33,6 +36,7 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 
   Nanoseconds op_time(const Op& op) const;
+  Nanoseconds replay_time(const Op& op) const { return std::max(op_time(op), shortest_replay); }
   Nanoseconds copy_out_time(Bytes bytes) const;  // nominal: latency + bytes / bandwidth, rounded up
   Nanoseconds copy_in_time(Bytes bytes) const;
   std::int64_t copy_stretch() const;  // of each copy while the other direction runs

@@ -32,6 +32,12 @@ Conductor::Conductor(Backend& backend, const RuntimeParts& parts, Remaker& remak
 Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
 
 Machine Conductor::machine_now() const {
+  Machine machine = link_now();
+  machine.shortest_replay = std::max(machine.shortest_replay, timer_.host_pace().shortest_replay());
+  return machine;
+}
+
+Machine Conductor::link_now() const {
   if (options_.machine) {
     Machine machine = *options_.machine;
     if (!options_.link_is_shared) return machine;

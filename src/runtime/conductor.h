@@ -67,6 +67,7 @@ class Conductor final : public Guide, public CopyLog {
   void stop_following();
   void forget_place();
   Machine machine_now() const;
+  Machine link_now() const;
   LogCounts counts() const;
 
   Backend& backend_;

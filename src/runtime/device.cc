@@ -44,7 +44,8 @@ struct Device::Parts {
         executor(b, shared, recorder,
                  {.seed = options.seed,
                   .keep_recipes = options.mode != Mode::observe && options.allow_recompute,
-                  .time_ops = options.time_ops || options.allow_recompute}) {
+                  .time_ops = options.time_ops || options.allow_recompute,
+                  .host_is_ahead = options.host_is_ahead}) {
     if (options.mode != Mode::planned) return;
     if (!options.planner.empty()) find_planner(options.planner);
     ConductorOptions conducting;

@@ -54,7 +54,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   call.may_abandon = parts_.pager.may_move();
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
-    const bool guided = begin(info, reads, writes);
+    const bool guided = timing.guided = begin(info, reads, writes);
     decide_recipe(call, guided);
     for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
     const std::uint64_t signature = guided ? 0 : signature_of(call.name, call.operands);
@@ -124,7 +124,10 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
 bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timing) {
   if (parts_.guide.current) parts_.guide.current->function_begins();
   timing.wanted = wants_times();
-  if (timing.wanted) timing.start = backend_.record(Engine::compute);
+  if (timing.wanted) {
+    timing.dry = options_.host_is_ahead && backend_.happened(last_end_);
+    timing.start = backend_.record(Engine::compute);
+  }
   timing.function_ran = true;
   timing.function_began = time();
   LiveFrame frame(parts_, remaker_, history_, call);
@@ -258,9 +261,13 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
                                               .memory = call.memory});
   const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
   if (timing.wanted) timer_.add(timing.start, end, step, record);
+  last_end_ = end;
   if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
   let_go(call);
-  if (completed) held_ += time() - timing.entered - (timing.function_ended - timing.function_began);
+  if (!completed) return;
+  const Nanoseconds host_time = time() - timing.entered;
+  held_ += host_time - (timing.function_ended - timing.function_began);
+  if (timing.wanted && !timing.guided) timer_.host_pace().add(timing.dry, host_time);
 }
 
 void Executor::let_go(OpCall& call) {

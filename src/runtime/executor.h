@@ -12,7 +12,8 @@ namespace ebb {
 struct ExecutorOptions {
   std::uint64_t seed = 0;
   bool keep_recipes = false;
-  bool time_ops = true;  // without a guide; one knows better
+  bool time_ops = true;        // without a guide; one knows better
+  bool host_is_ahead = false;  // as DeviceOptions has it
 };
 
 class Executor {
@@ -45,6 +46,8 @@ class Executor {
     Nanoseconds function_ended = 0;
     bool function_ran = false;
     bool wanted = false;
+    bool dry = false;         // the device had nothing left to do, if wanted
+    bool guided = false;      // a plan knows where the op's mallocs go
     Event start = kHappened;  // if wanted
   };
   bool wants_times() const {
@@ -72,8 +75,9 @@ class Executor {
   OpTimer timer_;
   std::set<Handle> abandoned_births_;
   Nanoseconds time_ = 0;
-  Nanoseconds held_ = 0;  // the host, by this device, so far
-  OpCall call_;           // that runs
+  Nanoseconds held_ = 0;        // the host, by this device, so far
+  Event last_end_ = kHappened;  // of the op before, if it was timed
+  OpCall call_;                 // that runs
   std::vector<PagedBlock*> blocks_;
   std::vector<RecordedAccess> accesses_;
   std::vector<Handle> used_;

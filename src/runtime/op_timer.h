@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "runtime/host_pace.h"
 #include "runtime/recipe.h"
 #include "runtime/recorder.h"
 
@@ -26,6 +27,9 @@ class OpTimer {
       if (op.record != Recorder::kUnrecorded) return op.record;
     return std::nullopt;
   }
+
+  // Of ops that no plan knew.
+  HostPace& host_pace() { return host_pace_; }
 
   void update() {
     while (!pending_.empty() && backend_.happened(pending_.front().end)) {
@@ -53,6 +57,7 @@ class OpTimer {
   RecipeBook& recipes_;
   Recorder& recorder_;
   std::deque<Pending> pending_;
+  HostPace host_pace_;
 };
 
 }  // namespace ebb

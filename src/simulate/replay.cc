@@ -133,7 +133,10 @@ void ScheduleRun::list_nodes() {
       case CommandKind::replay:
         node.lane = Lane::compute;
         node.nominal = op_time(command.op);
-        if (command.kind == CommandKind::run) node.issue = program_.op(command.op).issue;
+        if (command.kind == CommandKind::run)
+          node.issue = program_.op(command.op).issue;
+        else
+          node.nominal = std::max(node.nominal, machine_.shortest_replay);
         break;
       case CommandKind::start_out:
         node.lane = Lane::out;

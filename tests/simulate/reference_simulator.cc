@@ -421,7 +421,7 @@ bool Reference::begin_item() {
       temporaries_.erase(before);
       temporaries_[after] = positions_.bytes_of(after);
     }
-    result_.step.recompute_time += machine_.op_time(program_.op(item.op));
+    result_.step.recompute_time += machine_.replay_time(program_.op(item.op));
   } else {
     for (BlockId b : program_.op(item.op).births) bodies_[{b, iteration}] = {};
     for (const Access& access : program_.op(item.op).accesses) {
@@ -435,7 +435,8 @@ bool Reference::begin_item() {
     }
   }
   note_peak();
-  begin(compute_, machine_.op_time(program_.op(item.op)),
+  const Op& op = program_.op(item.op);
+  begin(compute_, item.step ? machine_.replay_time(op) : machine_.op_time(op),
         {.lane = Lane::compute, .replay = item.step != nullptr, .op = item.op});
   return true;
 }

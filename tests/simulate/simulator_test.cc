@@ -276,6 +276,16 @@ TEST(Simulator, AReplayWorksInPlaceOnItsTemporary) {
   EXPECT_EQ(o.step.step_time, 60);
 }
 
+TEST(Simulator, AReplayTakesNoLessThanTheHostNeedsToIssueIt) {
+  Problem p({op({writes(0)}), op({updates(0)}), op({}), op({reads(0)})}, {local(10, 0, 3)});
+  p.decide(0, 1) = recompute_it();
+  p.machine.shortest_replay = 25;
+  const Outcome o = p.run();
+  EXPECT_EQ(o.step.recompute_time, 50);
+  EXPECT_EQ(o.step.step_time, 90);
+  EXPECT_EQ(o.step.plain_time, 40);
+}
+
 TEST(Simulator, AReplayFreesWhatNobodyNeedsAnyMore) {
   // a → b → c; b dies at op 2; c is recomputed at 4 from a, through b, with a workspace of 3 in op 1.
   Problem p({op({writes(0)}), op({reads(0), writes(1)}), op({reads(1), writes(2)}), op({}),
