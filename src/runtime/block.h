@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/flat_set.h"
 #include "runtime/handle_map.h"
 #include "runtime/host_store.h"
 
@@ -50,6 +51,8 @@ struct PagedBlock {
   std::int64_t next_use = 0;        // in ops, if it lies ahead; else unknown
   Bytes home = kAnywhere;           // where a plan wants it when it returns
   PagedBlock** follower = nullptr;  // where a plan keeps it by its own id; null when it dies
+  FlatSet<Handle> dependents = {};  // dropped blocks whose recipe reads it
+  std::uint64_t seen = 0;           // the search for a recipe that met it last
 
   bool resident() const { return at.place == Residence::Place::device; }
   bool dropped() const { return at.place == Residence::Place::dropped; }
@@ -87,7 +90,7 @@ class BlockTable {
     const std::size_t slot = free_.back();
     free_.pop_back();
     PagedBlock& block = at(slot);
-    block = PagedBlock{.handle = make_handle(++serial_, slot), .bytes = bytes};
+    reset(block, make_handle(++serial_, slot), bytes);
     return block;
   }
   PagedBlock* find(Handle handle) {
@@ -100,7 +103,7 @@ class BlockTable {
     PagedBlock* block = find(handle);
     if (!block) return;
     if (block->follower) *block->follower = nullptr;
-    *block = {};
+    reset(*block, 0, 0);
     free_.push_back(slot_of(handle));
   }
   std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
@@ -113,6 +116,11 @@ class BlockTable {
 
  private:
   static constexpr std::size_t kChunk = 256;
+  static void reset(PagedBlock& block, Handle handle, Bytes bytes) {
+    FlatSet<Handle> memory = std::move(block.dependents);
+    memory.clear();
+    block = PagedBlock{.handle = handle, .bytes = bytes, .dependents = std::move(memory)};
+  }
   PagedBlock& at(std::size_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   void grow() {
     const std::size_t first = chunks_.size() * kChunk;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::int64_t kFirstLook = 64;            // events recorded before an iteration is looked for
 constexpr std::size_t kMostLookedAt = 400'000;     // events, from the last back
 constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iteration's length: look for another
+constexpr std::int64_t kRememberedIterations = 2;  // whose ops can be run again
 constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
 
 }  // namespace
@@ -96,6 +97,7 @@ void Conductor::use_iteration(const PlanningNews& news) {
   fingerprint_ = news.fingerprint;
   plan_ = nullptr;
   strange_ops_ = 0;
+  parts_.recipes.set_horizon(std::nullopt);
   log_.lose();
 }
 
@@ -121,6 +123,7 @@ void Conductor::start_following() {
 void Conductor::forget_place() {
   stop_following();
   planner_.be_content();
+  parts_.recipes.set_horizon(std::nullopt);
   log_.lose();
   looked_from_ = recorder_.events();
   look_at_event_ = std::min(look_at_event_, looked_from_ + kFirstLook);
@@ -167,6 +170,7 @@ void Conductor::op_ended(StepId step, Event start, Event end) {
 
 void Conductor::boundary() {
   strange_ops_ = 0;
+  parts_.recipes.set_horizon(kRememberedIterations * tracker_->iteration().program.op_count());
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);

@@ -194,14 +194,13 @@ void Executor::change(PagedBlock& block) {
 StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
   for (const Operand& operand : call.operands)
     if (operand.reads && operand.version == 0) return kNoStep;  // bytes that nobody wrote come from nowhere
-  Step step{.name = std::string(call.name),
-            .function = call.recipe ? std::move(call.recipe) : function,
-            .seed = call.seed,
-            .inputs = {},
-            .outputs = {},
-            .births = {},
-            .side_effects = {},
-            .inside_peak = call.inside_peak};
+  std::unique_ptr<Step> blank = parts_.recipes.blank();
+  Step& step = *blank;
+  step.name = call.name;
+  step.function = call.recipe ? std::move(call.recipe) : function;
+  step.seed = call.seed;
+  step.at = parts_.statistics.ops;
+  step.inside_peak = call.inside_peak;
   for (const Operand& operand : call.operands) {
     const PagedBlock& block = *operand.block;
     if (operand.side_effect) {
@@ -216,7 +215,7 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
     step.births.push_back({birth.handle, birth.bytes});
     if (birth.block) step.outputs.push_back({birth.handle, birth.bytes, birth.block->version, false, true});
   }
-  return parts_.recipes.record(std::move(step));
+  return parts_.recipes.record(std::move(blank));
 }
 
 void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,

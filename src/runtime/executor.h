@@ -3,6 +3,8 @@
 // the host.
 #pragma once
 
+#include <set>
+
 #include "runtime/live_frame.h"
 #include "runtime/op_history.h"
 #include "runtime/op_timer.h"

@@ -38,7 +38,7 @@ class HandleMap {
     if (contains(handle)) entries_[slot_of(handle)] = {};
   }
 
-  // In no order. REQUIRES: `visit` changes values only.
+  // In the order of slots. REQUIRES: `visit` changes values only.
   template <typename Visit>
   void for_each(Visit&& visit) {
     for (auto& [handle, value] : entries_)

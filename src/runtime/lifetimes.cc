@@ -19,7 +19,7 @@ void Lifetimes::erase(PagedBlock& block) {
 bool Lifetimes::reap_one(Handle handle) {
   PagedBlock* block = table_.find(handle);
   if (!block || !block->freed || block->pins > 0 || block->keeps > 0 || block->changing > 0) return false;
-  if (recipes_.needed(handle)) return false;
+  if (recipes_.needed(*block)) return false;
   if (block->dropped()) recipes_.forget(handle);
   erase(*block);
   return true;

@@ -2,129 +2,157 @@
 
 #include <algorithm>
 #include <cassert>
-#include <unordered_set>
 
 namespace ebb {
+namespace {
 
-StepId RecipeBook::record(Step step) {
+constexpr std::size_t kMostBlanks = 64;
+
+}  // namespace
+
+void Step::clear() {
+  name.clear();
+  function = nullptr;
+  inputs.clear();
+  outputs.clear();
+  births.clear();
+  side_effects.clear();
+  duration.reset();
+  planned_op = kNoOp;
+  dependents.clear();
+}
+
+std::unique_ptr<Step> RecipeBook::blank() {
+  if (blanks_.empty()) return std::make_unique<Step>();
+  std::unique_ptr<Step> step = std::move(blanks_.back());
+  blanks_.pop_back();
+  return step;
+}
+
+StepId RecipeBook::record(std::unique_ptr<Step> step) {
   steps_.push_back(std::move(step));
   return first_ + static_cast<StepId>(steps_.size()) - 1;
 }
 
 void RecipeBook::set_duration(StepId id, Nanoseconds duration) {
-  if (id >= first_) steps_[static_cast<std::size_t>(id - first_)].duration = duration;
+  if (id >= first_) at(id).duration = duration;
 }
 
 std::optional<Nanoseconds> RecipeBook::maker_duration(const PagedBlock& block) const {
   return block.maker < first_ ? std::nullopt : step(block.maker).duration;
 }
 
-bool RecipeBook::available(const StepInput& input, std::span<const Handle> trusted) const {
-  const PagedBlock* block = table_.find(input.block);
-  if (!block || block->version != input.version || !block->has_bytes()) return false;
-  return block->changing == 0 || std::find(trusted.begin(), trusted.end(), input.block) != trusted.end();
+PagedBlock* RecipeBook::available(const StepInput& input, std::span<const Handle> trusted) const {
+  PagedBlock* block = table_.find(input.block);
+  if (!block || block->version != input.version || !block->has_bytes()) return nullptr;
+  const bool stays =
+      block->changing == 0 || std::find(trusted.begin(), trusted.end(), input.block) != trusted.end();
+  return stays ? block : nullptr;
 }
 
-std::optional<ReplayRecipe> RecipeBook::find(const PagedBlock& target, std::span<const Handle> trusted,
-                                             StepId oldest, std::size_t most_steps) const {
-  ReplayRecipe recipe;
-  std::unordered_set<StepId> chosen;
-  std::unordered_set<Handle> leaves;
-  std::vector<StepId> open;
+bool RecipeBook::find(const PagedBlock& target, std::span<const Handle> trusted, StepId oldest,
+                      std::size_t most_steps) {
+  ++search_;
+  found_.steps.clear();
+  found_.leaves.clear();
+  found_.bytes_away = 0;
+  found_.duration = 0;
   const auto require = [&](StepId maker) {
     if (maker < oldest) return false;
-    if (!chosen.insert(maker).second) return true;
-    open.push_back(maker);
-    return chosen.size() <= most_steps;
+    if (std::exchange(at(maker).seen, search_) == search_) return true;
+    found_.steps.push_back(maker);
+    return found_.steps.size() <= most_steps;
   };
-  if (!require(target.maker)) return std::nullopt;
-  Nanoseconds duration = 0;
-  bool measured = true;
-  while (!open.empty()) {
-    const Step& next = step(open.back());
-    open.pop_back();
-    measured = measured && next.duration;
-    duration += next.duration.value_or(0);
+  if (!require(target.maker)) return false;
+  for (std::size_t k = 0; k < found_.steps.size(); ++k) {
+    const Step& next = step(found_.steps[k]);
+    if (next.duration && found_.duration)
+      *found_.duration += *next.duration;
+    else
+      found_.duration.reset();
     for (const StepInput& input : next.inputs) {
       const bool is_target = input.block == target.handle && input.version == target.version;
-      if (!is_target && available(input, trusted)) {
-        if (!leaves.insert(input.block).second) continue;
-        recipe.leaves.push_back(input.block);
-        const PagedBlock& leaf = *table_.find(input.block);
-        if (!leaf.resident()) recipe.bytes_away += leaf.bytes;
+      if (PagedBlock* leaf = is_target ? nullptr : available(input, trusted)) {
+        if (std::exchange(leaf->seen, search_) == search_) continue;
+        found_.leaves.push_back(input.block);
+        if (!leaf->resident()) found_.bytes_away += leaf->bytes;
       } else if (!require(input.maker)) {
-        return std::nullopt;
+        return false;
       }
     }
   }
-  if (measured) recipe.duration = duration;
-  recipe.steps.assign(chosen.begin(), chosen.end());
-  std::sort(recipe.steps.begin(), recipe.steps.end());
-  return recipe;
-}
-
-std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block, std::size_t longest) const {
-  std::optional<ReplayRecipe> recipe = find(block, {}, usable_from_, longest);
-  if (recipe) recipe->longest = longest;
-  return recipe;
-}
-
-ReplayRecipe RecipeBook::recipe_of(const PagedBlock& block) const {
-  const ReplayRecipe& entered = recipes_.at(block.handle);
-  std::optional<ReplayRecipe> recipe = find(block, entered.leaves, first_, entered.steps.size());
-  assert(recipe && "a dropped block lost its recipe");
-  return std::move(*recipe);
-}
-
-void RecipeBook::enter(Handle block, ReplayRecipe recipe) {
-  for (const StepId id : recipe.steps) steps_[static_cast<std::size_t>(id - first_)].dependents.insert(block);
-  for (const Handle leaf : recipe.leaves) dependents_[leaf].insert(block);
-  recipes_.emplace(block, std::move(recipe));
-}
-
-void RecipeBook::leave(Handle block) {
-  const auto it = recipes_.find(block);
-  if (it == recipes_.end()) return;
-  for (const StepId id : it->second.steps)
-    steps_[static_cast<std::size_t>(id - first_)].dependents.erase(block);
-  for (const Handle leaf : it->second.leaves) {
-    const auto dependents = dependents_.find(leaf);
-    dependents->second.erase(block);
-    if (!dependents->second.empty()) continue;
-    dependents_.erase(dependents);
-    released_.push_back(leaf);
-  }
-  recipes_.erase(it);
-}
-
-bool RecipeBook::rebase(Handle dropped) {
-  std::optional<ReplayRecipe> recipe = recipe_for(*table_.find(dropped), recipes_.at(dropped).longest);
-  if (!recipe) return false;
-  leave(dropped);
-  enter(dropped, std::move(*recipe));
+  std::sort(found_.steps.begin(), found_.steps.end());
   return true;
 }
 
-std::vector<Handle> RecipeBook::detach(PagedBlock& block) {
-  const auto it = dependents_.find(block.handle);
-  if (it == dependents_.end()) return {};
-  const BlockHold changing(block, &PagedBlock::changing);
+std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block, std::size_t longest) {
+  if (!find(block, {}, usable_from_, longest)) return std::nullopt;
+  found_.longest = longest;
+  return found_;
+}
+
+ReplayRecipe RecipeBook::recipe_of(const PagedBlock& block) {
+  const ReplayRecipe& entered = *recipes_.find(block.handle);
+  [[maybe_unused]] const bool is_there = find(block, entered.leaves, first_, entered.steps.size());
+  assert(is_there && "a dropped block lost its recipe");
+  return found_;
+}
+
+void RecipeBook::enter(Handle block, const ReplayRecipe& recipe) {
+  for (const StepId id : recipe.steps) at(id).dependents.insert(block);
+  for (const Handle leaf : recipe.leaves) table_.find(leaf)->dependents.insert(block);
+}
+
+void RecipeBook::leave_leaf(Handle block, PagedBlock& leaf) {
+  leaf.dependents.erase(block);
+  if (leaf.dependents.empty()) released_.push_back(leaf.handle);
+}
+
+void RecipeBook::leave(Handle block) {
+  const ReplayRecipe* recipe = recipes_.find(block);
+  if (!recipe) return;
+  for (const StepId id : recipe->steps) at(id).dependents.erase(block);
+  for (const Handle leaf : recipe->leaves) leave_leaf(block, *table_.find(leaf));
+  recipes_.erase(block);
+}
+
+bool RecipeBook::rebase(Handle dropped) {
+  ReplayRecipe& recipe = *recipes_.find(dropped);
+  if (!find(*table_.find(dropped), {}, usable_from_, recipe.longest)) return false;
+  for (const StepId id : recipe.steps)
+    if (at(id).seen != search_) at(id).dependents.erase(dropped);
+  for (const Handle handle : recipe.leaves)
+    if (PagedBlock& leaf = *table_.find(handle); leaf.seen != search_) leave_leaf(dropped, leaf);
+  enter(dropped, found_);
+  found_.longest = recipe.longest;
+  std::swap(recipe, found_);
+  return true;
+}
+
+std::vector<Handle> RecipeBook::rebase_all(const FlatSet<Handle>& dropped) {
   std::vector<Handle> stranded;
-  const std::vector<Handle> dependents(it->second.begin(), it->second.end());
-  for (const Handle dependent : dependents)
-    if (!rebase(dependent)) stranded.push_back(dependent);
+  rebased_.assign(dropped.begin(), dropped.end());
+  for (const Handle block : rebased_)
+    if (!rebase(block)) stranded.push_back(block);
   return stranded;
+}
+
+std::vector<Handle> RecipeBook::detach(PagedBlock& block) {
+  if (block.dependents.empty()) return {};
+  const BlockHold changing(block, &PagedBlock::changing);
+  return rebase_all(block.dependents);
 }
 
 bool RecipeBook::drop(PagedBlock& block, ReplayRecipe recipe) {
   if (!detach(block).empty()) return false;
-  enter(block.handle, std::move(recipe));
+  enter(block.handle, recipe);
+  recipes_.set(block.handle, std::move(recipe));
   return true;
 }
 
-std::vector<Handle> RecipeBook::dropped_blocks() const {
+std::vector<Handle> RecipeBook::dropped_blocks() {
   std::vector<Handle> blocks;
-  for (const auto& [block, recipe] : recipes_) blocks.push_back(block);
+  recipes_.for_each([&](Handle block, const ReplayRecipe&) { blocks.push_back(block); });
   std::sort(blocks.begin(), blocks.end());
   return blocks;
 }
@@ -133,15 +161,15 @@ void RecipeBook::forget(Handle block) { leave(block); }
 
 std::vector<Handle> RecipeBook::expiring() {
   usable_from_ = first_ + 1;
-  std::vector<Handle> stranded;
-  const std::set<Handle> dependents = steps_.front().dependents;
-  for (const Handle dependent : dependents)
-    if (!rebase(dependent)) stranded.push_back(dependent);
-  return stranded;
+  return rebase_all(steps_.front()->dependents);
 }
 
 void RecipeBook::expire_oldest() {
-  assert(steps_.front().dependents.empty() && "a step expires that a dropped block needs");
+  assert(steps_.front()->dependents.empty() && "a step expires that a dropped block needs");
+  if (blanks_.size() < kMostBlanks) {
+    steps_.front()->clear();
+    blanks_.push_back(std::move(steps_.front()));
+  }
   steps_.pop_front();
   ++first_;
   usable_from_ = std::max(usable_from_, first_);

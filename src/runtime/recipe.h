@@ -9,7 +9,7 @@
 #pragma once
 
 #include <deque>
-#include <set>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,17 +40,22 @@ struct SizedHandle {
 
 // One executed op.
 struct Step {
-  std::string name;
-  ExecFunction function;
+  std::string name = {};
+  ExecFunction function = {};
   std::uint64_t seed = 0;
-  std::vector<StepInput> inputs;
-  std::vector<StepOutput> outputs;
-  std::vector<SizedHandle> births;  // in malloc order, those freed in the op too
-  std::vector<SizedHandle> side_effects;
+  std::int64_t at = 0;  // in ops
+  std::vector<StepInput> inputs = {};
+  std::vector<StepOutput> outputs = {};
+  std::vector<SizedHandle> births = {};  // in malloc order, those freed in the op too
+  std::vector<SizedHandle> side_effects = {};
   Bytes inside_peak = 0;                     // of the memory malloc'd in the op
   std::optional<Nanoseconds> duration = {};  // unknown until its events have happened
-  std::set<Handle> dependents = {};          // dropped blocks whose recipe has it
   OpIndex planned_op = kNoOp;                // which op of the iteration that is followed
+  FlatSet<Handle> dependents = {};           // dropped blocks whose recipe has it
+  std::uint64_t seen = 0;                    // the search for a recipe that met it last
+
+  // For another op; keeps the memory it has.
+  void clear();
 };
 
 struct ReplayRecipe {
@@ -72,18 +77,18 @@ class RecipeBook {
   // REQUIRES: the table outlives the book.
   RecipeBook(BlockTable& table, const RecipeOptions& options) : table_(table), options_(options) {}
 
-  StepId record(Step step);
-  const Step& step(StepId id) const { return steps_[static_cast<std::size_t>(id - first_)]; }
+  // A step to be filled and recorded.
+  std::unique_ptr<Step> blank();
+  StepId record(std::unique_ptr<Step> step);
+  const Step& step(StepId id) const { return *steps_[static_cast<std::size_t>(id - first_)]; }
   void set_duration(StepId id, Nanoseconds duration);
-  void set_planned_op(StepId id, OpIndex op) {
-    steps_[static_cast<std::size_t>(id - first_)].planned_op = op;
-  }
+  void set_planned_op(StepId id, OpIndex op) { at(id).planned_op = op; }
   // Of the op that made the block's content: at least what a replay takes. Nothing if it cannot be replayed.
   std::optional<Nanoseconds> maker_duration(const PagedBlock& block) const;
 
   // A recipe for a block that is not dropped, of at most so many steps; nothing if there is none.
-  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block, std::size_t longest) const;
-  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block) const {
+  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block, std::size_t longest);
+  std::optional<ReplayRecipe> recipe_for(const PagedBlock& block) {
     return recipe_for(block, options_.longest_recipe);
   }
   const RecipeOptions& options() const { return options_; }
@@ -93,45 +98,57 @@ class RecipeBook {
   // What brings the dropped block back as things are now: its recipe, or the part of it that is enough.
   // Leaves of its own it may read while they are about to change, because they are asked about before; others
   // may have changed already.
-  ReplayRecipe recipe_of(const PagedBlock& block) const;
+  ReplayRecipe recipe_of(const PagedBlock& block);
   // The dropped block is back, or nobody wants it any more.
   void forget(Handle block);
 
   // Makes recipes that read the block's content do without it; those for which there is no other way are
   // returned.
   std::vector<Handle> detach(PagedBlock& block);
-  bool needed(Handle block) const { return dependents_.contains(block); }
+  bool needed(const PagedBlock& block) const { return !block.dependents.empty(); }
   // Blocks that were leaves of a recipe since the last call and are no longer needed by any.
   std::vector<Handle> take_released() { return std::exchange(released_, {}); }
 
-  // Is the book full? Then the oldest step may be forgotten once nobody depends on it: `expiring` finds other
-  // recipes and returns those for which there is none.
-  bool full() const { return steps_.size() > options_.most_steps; }
+  // Steps that are older than so many ops help nobody. Nothing: nobody knows.
+  void set_horizon(std::optional<std::int64_t> ops) { horizon_ = ops; }
+  // Is the book full, or its oldest step too old at op `now`? Then it may be forgotten once nobody depends on
+  // it: `expiring` finds other recipes and returns those for which there is none.
+  bool full(std::int64_t now) const {
+    return steps_.size() > options_.most_steps ||
+           (horizon_ && !steps_.empty() && steps_.front()->at < now - *horizon_);
+  }
   std::vector<Handle> expiring();
   void expire_oldest();
 
   std::size_t steps() const { return steps_.size(); }
-  std::size_t dropped() const { return recipes_.size(); }
-  std::vector<Handle> dropped_blocks() const;
+  std::vector<Handle> dropped_blocks();
 
  private:
-  // `trusted`: leaves that may be read although they are about to change. Nothing if it takes more than
-  // `most_steps`.
-  std::optional<ReplayRecipe> find(const PagedBlock& block, std::span<const Handle> trusted, StepId oldest,
-                                   std::size_t most_steps) const;
-  bool available(const StepInput& input, std::span<const Handle> trusted) const;
-  void enter(Handle block, ReplayRecipe recipe);
+  // Into `found_`; what is in it has `search_` as its `seen`. `trusted`: leaves that may be read although
+  // they are about to change. false: it takes more than `most_steps`, or there is none.
+  bool find(const PagedBlock& block, std::span<const Handle> trusted, StepId oldest, std::size_t most_steps);
+  // The block that is the input; nullptr if it cannot be a leaf.
+  PagedBlock* available(const StepInput& input, std::span<const Handle> trusted) const;
+  Step& at(StepId id) { return *steps_[static_cast<std::size_t>(id - first_)]; }
+  void enter(Handle block, const ReplayRecipe& recipe);
   void leave(Handle block);
+  void leave_leaf(Handle block, PagedBlock& leaf);
   bool rebase(Handle dropped);
+  std::vector<Handle> rebase_all(const FlatSet<Handle>& dropped);
 
   BlockTable& table_;
   RecipeOptions options_;
   StepId first_ = 0;        // the oldest step there is
   StepId usable_from_ = 0;  // the oldest that a new recipe may have
-  std::deque<Step> steps_;
-  std::unordered_map<Handle, ReplayRecipe> recipes_;         // of dropped blocks
-  std::unordered_map<Handle, std::set<Handle>> dependents_;  // leaf → dropped blocks
+  std::optional<std::int64_t> horizon_;
+  std::deque<std::unique_ptr<Step>> steps_;
+  std::vector<std::unique_ptr<Step>> blanks_;  // that were steps before
+  HandleMap<ReplayRecipe> recipes_;            // of dropped blocks
   std::vector<Handle> released_;
+  std::uint64_t search_ = 0;
+  // Kept so that they allocate nothing in the long run.
+  ReplayRecipe found_;
+  std::vector<Handle> rebased_;
 };
 
 }  // namespace ebb

@@ -4,6 +4,11 @@
 #include "runtime/replay.h"
 
 namespace ebb {
+namespace {
+
+constexpr int kMostAtOnce = 16;  // steps that are forgotten before an op
+
+}  // namespace
 
 void Remaker::remake(PagedBlock& block) {
   {
@@ -29,7 +34,7 @@ void Remaker::prepare_change(PagedBlock& block, std::vector<BlockHold>& holds) {
 }
 
 void Remaker::expire_steps() {
-  while (parts_.recipes.full()) {
+  for (int k = 0; k < kMostAtOnce && parts_.recipes.full(parts_.statistics.ops); ++k) {
     std::vector<BlockHold> holds;
     const std::vector<Handle> stranded = parts_.recipes.expiring();
     try {

@@ -30,7 +30,7 @@ class Remaker {
   // back, held by `holds` against being dropped again. REQUIRES: the block is marked as changing until it has
   // changed.
   void prepare_change(PagedBlock& block, std::vector<BlockHold>& holds);
-  // Forgets the oldest steps while there are too many.
+  // Forgets some of the oldest steps if there are too many. Call it before every op.
   void expire_steps();
 
  private:

@@ -6,10 +6,7 @@
 // block it belongs to, if there is one, at once; else it stays while a later step reads it.
 #pragma once
 
-#include <map>
-#include <unordered_map>
-
-#include "runtime/remaker.h"
+#include "runtime/replay_frame.h"
 
 namespace ebb {
 
@@ -25,24 +22,27 @@ class Replay {
 
  private:
   struct Temporary {
+    Handle stands_for = 0;
     PagedBlock* block = nullptr;
     std::int64_t version = 0;
   };
-  // The blocks a step runs on, by the handles its function knows.
-  struct Cast {
-    std::unordered_map<Handle, PagedBlock*> by_handle;
-    std::vector<PagedBlock*> blocks;                                  // to be pinned together
-    std::vector<PagedBlock*> changed;                                 // of these, in place
-    std::vector<std::pair<PagedBlock*, PagedBlock*>> scratch_copies;  // to, from
-    std::vector<BlockHold> keeps;
+  // A step, by its index in the recipe, reads a version.
+  struct Reading {
+    Handle block = 0;
+    std::int64_t version = 0;
+    std::size_t step = 0;
+    auto operator<=>(const Reading&) const = default;
   };
 
   void run_step(std::size_t index);
-  Cast cast_of(const Step& step);
-  bool try_function(const Step& step, Cast& cast, bool may_abandon);
+  void cast(const Step& step);
+  bool try_function(const Step& step, bool may_abandon);
+  void run_function(const Step& step, ReplayFrame& frame);
+  void pin(const Step& step, std::span<PagedBlock* const> blocks, Bytes inside);
   void settle_outputs(const Step& step, std::size_t index);
   PagedBlock* block_for(const StepInput& input);
-  PagedBlock& add_temporary(Handle stands_for, Bytes bytes, std::int64_t version);
+  // nullptr: there is none.
+  Temporary* temporary(Handle stands_for);
   void remove_temporary(Handle stands_for);
   void remove_scratch();
   bool read_later(Handle block, std::int64_t version, std::size_t index) const;
@@ -50,8 +50,9 @@ class Replay {
   const RuntimeParts& parts_;
   Handle target_;
   ReplayRecipe recipe_;
-  std::map<std::pair<Handle, std::int64_t>, std::size_t> last_reader_;  // index into the steps
-  std::unordered_map<Handle, Temporary> temporaries_;
+  std::vector<Reading> readings_;  // sorted
+  std::vector<Temporary> temporaries_;
+  ReplayCast cast_;                   // of the step that runs
   std::vector<PagedBlock*> scratch_;  // of the step that runs: side effects
   std::vector<Handle> returned_;      // dropped blocks that are back
   std::vector<BlockHold> keeps_;      // on leaves and on what came back

@@ -9,12 +9,29 @@
 
 namespace ebb {
 
-ReplayFrame::ReplayFrame(const RuntimeParts& parts, const Step& step,
-                         const std::unordered_map<Handle, PagedBlock*>& operands, bool may_abandon)
-    : parts_(parts), step_(step), operands_(operands), seed_(step.seed), may_abandon_(may_abandon) {}
+PagedBlock* ReplayCast::find(Handle handle) const {
+  const auto it = std::find(handles.begin(), handles.end(), handle);
+  return it == handles.end() ? nullptr : blocks[static_cast<std::size_t>(it - handles.begin())];
+}
+
+void ReplayCast::clear() {
+  handles.clear();
+  blocks.clear();
+  changed.clear();
+  scratch_copies.clear();
+  births.clear();
+  keeps.clear();
+  pins.clear();
+}
+
+ReplayFrame::ReplayFrame(const RuntimeParts& parts, const Step& step, ReplayCast& cast, bool may_abandon)
+    : parts_(parts), step_(step), cast_(cast), seed_(step.seed), may_abandon_(may_abandon) {
+  cast_.births.clear();
+}
 
 ReplayFrame::~ReplayFrame() {
-  for (const auto& [handle, block] : births_) unpin_and_erase(*block);
+  for (PagedBlock* block : cast_.births)
+    if (block) unpin_and_erase(*block);
 }
 
 void ReplayFrame::unpin_and_erase(PagedBlock& block) {
@@ -25,23 +42,28 @@ void ReplayFrame::unpin_and_erase(PagedBlock& block) {
 
 std::byte* ReplayFrame::data(Handle block) {
   if (is_extra(block)) return parts_.pager.data(*parts_.table.find(block));
-  if (const auto it = births_.find(block); it != births_.end()) return parts_.pager.data(*it->second);
-  if (const auto it = operands_.find(block); it != operands_.end()) return parts_.pager.data(*it->second);
+  if (PagedBlock** made = birth(block)) return parts_.pager.data(**made);
+  if (const PagedBlock* operand = cast_.find(block)) return parts_.pager.data(*operand);
   throw InputError(fmt::format("replay of op {}: block {} is neither operand nor birth", step_.name, block));
 }
 
+PagedBlock** ReplayFrame::birth(Handle handle) {
+  for (std::size_t k = 0; k < cast_.births.size(); ++k)
+    if (step_.births[k].block == handle && cast_.births[k]) return &cast_.births[k];
+  return nullptr;
+}
+
 bool ReplayFrame::can_undo() const {
-  return std::all_of(step_.outputs.begin(), step_.outputs.end(), [&](const StepOutput& output) {
-    return !output.in_place || operands_.at(output.block)->clean();
-  });
+  return std::all_of(cast_.changed.begin(), cast_.changed.end(),
+                     [](const PagedBlock* block) { return block->clean(); });
 }
 
 Handle ReplayFrame::malloc(Bytes bytes) {
-  const bool is_birth = next_birth_ < step_.births.size() && step_.births[next_birth_].bytes == bytes;
+  const std::size_t next = cast_.births.size();
+  const bool is_birth = next < step_.births.size() && step_.births[next].bytes == bytes;
   PagedBlock& block = parts_.table.create(bytes);
   try {
-    if (!parts_.pager.place(block,
-                            is_birth ? parts_.guide.place_of_replayed(step_, next_birth_) : PlannedPlace{})) {
+    if (!parts_.pager.place(block, is_birth ? parts_.guide.place_of_replayed(step_, next) : PlannedPlace{})) {
       if (may_abandon_ && can_undo()) {
         abandoned_ = true;
         throw AbandonOp{};
@@ -56,15 +78,14 @@ Handle ReplayFrame::malloc(Bytes bytes) {
   ++block.pins;
   if (!is_birth) {
     block.stuck = true;
-    return *extras_.insert(block.handle).first;
+    return extras_.emplace_back(block.handle);
   }
-  const Handle handle = step_.births[next_birth_++].block;
-  births_.emplace(handle, &block);
-  return handle;
+  cast_.births.push_back(&block);
+  return step_.births[next].block;
 }
 
 void ReplayFrame::free(Handle handle) {
-  if (extras_.erase(handle) > 0) return unpin_and_erase(*parts_.table.find(handle));
+  if (std::erase(extras_, handle) > 0) return unpin_and_erase(*parts_.table.find(handle));
   // Blocks that are not its own were freed when it ran first.
   if (PagedBlock* block = take(handle)) {
     ++block->pins;
@@ -73,12 +94,10 @@ void ReplayFrame::free(Handle handle) {
 }
 
 PagedBlock* ReplayFrame::take(Handle birth) {
-  const auto it = births_.find(birth);
-  if (it == births_.end()) return nullptr;
-  PagedBlock* block = it->second;
-  births_.erase(it);
-  --block->pins;
-  return block;
+  PagedBlock** made = this->birth(birth);
+  if (!made) return nullptr;
+  --(*made)->pins;
+  return std::exchange(*made, nullptr);
 }
 
 void ReplayFrame::nested(const OpInfo&, std::span<const Handle>, std::span<const Handle>,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,15 +39,12 @@ class SurpriseLog {
  public:
   static constexpr std::size_t kMost = 256;
   void op_began(std::string_view name) { op_ = name; }
-  // The name of the op within which it is replayed.
-  std::string replay_began(std::string_view name) {
-    replay_ = true;
-    return std::exchange(op_, name);
-  }
-  void replay_ended(std::string_view outer) { replay_ = false, op_ = outer; }
+  // REQUIRES: the name stays until the replay has ended.
+  void replay_began(std::string_view name) { replayed_ = name; }
+  void replay_ended() { replayed_.reset(); }
   void add(Surprise surprise) {
-    surprise.op = op_;
-    surprise.replay = replay_;
+    surprise.op = replayed_.value_or(op_);
+    surprise.replay = replayed_.has_value();
     ++count_;
     if (log_.size() == kMost) log_.pop_front();
     log_.push_back(std::move(surprise));
@@ -56,7 +54,7 @@ class SurpriseLog {
 
  private:
   std::string op_;
-  bool replay_ = false;
+  std::optional<std::string_view> replayed_;
   std::int64_t count_ = 0;
   std::deque<Surprise> log_;
 };

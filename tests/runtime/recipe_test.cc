@@ -17,13 +17,13 @@ class RecipeBookTest : public ::testing::Test {
     c.maker = add("g", {{b.handle, 1, b.maker}}, c);
   }
   StepId add(const char* name, std::vector<StepInput> inputs, const PagedBlock& output) {
-    return book.record({.name = name,
-                        .function = {},
-                        .inputs = std::move(inputs),
-                        .outputs = {{output.handle, output.bytes, output.version}},
-                        .births = {},
-                        .side_effects = {},
-                        .duration = 5});
+    std::unique_ptr<Step> step = book.blank();
+    *step = {.name = name,
+             .at = ++ops,
+             .inputs = std::move(inputs),
+             .outputs = {{output.handle, output.bytes, output.version}},
+             .duration = 5};
+    return book.record(std::move(step));
   }
   void drop(PagedBlock& block) {
     ASSERT_TRUE(book.drop(block, *book.recipe_for(block)));
@@ -35,6 +35,7 @@ class RecipeBookTest : public ::testing::Test {
   PagedBlock& a = table.create(8);
   PagedBlock& b = table.create(8);
   PagedBlock& c = table.create(8);
+  std::int64_t ops = 0;
 };
 
 TEST_F(RecipeBookTest, ReplaysOnlyWhatIsAbsent) {
@@ -53,9 +54,9 @@ TEST_F(RecipeBookTest, PassesThroughDroppedInputs) {
 
 TEST_F(RecipeBookTest, GivesDependentsAnotherRecipeWhenTheirInputIsDropped) {
   drop(c);
-  EXPECT_TRUE(book.needed(b.handle));
+  EXPECT_TRUE(book.needed(b));
   drop(b);
-  EXPECT_FALSE(book.needed(b.handle)) << "c is made from a now";
+  EXPECT_FALSE(book.needed(b)) << "c is made from a now";
   EXPECT_EQ(book.recipe_of(c).steps, (std::vector<StepId>{0, 1}));
 }
 
@@ -89,15 +90,38 @@ TEST_F(RecipeBookTest, ExpiresStepsThatNobodyNeeds) {
   d.version = 1;
   d.at.place = Residence::Place::device;
   d.maker = add("h", {{c.handle, 1, c.maker}}, d);
-  EXPECT_TRUE(book.full());
+  EXPECT_TRUE(book.full(0));
   drop(b);
   EXPECT_EQ(book.expiring(), std::vector<Handle>{b.handle});
   b.at.place = Residence::Place::device;
   book.forget(b.handle);
   book.expire_oldest();
-  EXPECT_FALSE(book.full());
+  EXPECT_FALSE(book.full(0));
   EXPECT_FALSE(book.recipe_for(b));
   EXPECT_TRUE(book.recipe_for(c));
+}
+
+TEST_F(RecipeBookTest, ForgetsStepsBehindTheHorizon) {
+  EXPECT_FALSE(book.full(100));
+  book.set_horizon(10);
+  EXPECT_FALSE(book.full(11)) << "f ran at op 1";
+  EXPECT_TRUE(book.full(12));
+  EXPECT_EQ(book.expiring(), std::vector<Handle>{});
+  book.expire_oldest();
+  EXPECT_FALSE(book.full(12)) << "g ran at op 2";
+  EXPECT_FALSE(book.recipe_for(b));
+  EXPECT_TRUE(book.recipe_for(c));
+  book.set_horizon(std::nullopt);
+  EXPECT_FALSE(book.full(100));
+}
+
+TEST_F(RecipeBookTest, ABlankStepHasNothingOfTheOneBefore) {
+  book.expire_oldest();
+  const std::unique_ptr<Step> step = book.blank();
+  EXPECT_EQ(step->name, "");
+  EXPECT_TRUE(step->inputs.empty() && step->outputs.empty() && step->births.empty());
+  EXPECT_FALSE(step->duration);
+  EXPECT_EQ(step->planned_op, kNoOp);
 }
 
 }  // namespace
