@@ -114,9 +114,9 @@ void OpRun::prepare_attempt() {
 
 // Before the op runs: it may change the shapes of its arguments.
 std::shared_ptr<CallRecipe> OpRun::make_recipe() const {
-  std::shared_ptr<CallRecipe> recipe =
-      CallRecipe::of(steward_, op_, below_, torch::jit::last(stack_, profile_.arguments.size()));
-  if (recipe && generator_) recipe->set_generator(generator_, generator_argument_);
+  std::shared_ptr<CallRecipe> recipe = steward_.recipes().take(steward_, op_, below_);
+  if (!recipe->add(torch::jit::last(stack_, profile_.arguments.size()))) return nullptr;
+  if (generator_) recipe->set_generator(generator_, generator_argument_);
   return recipe;
 }
 

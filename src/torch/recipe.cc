@@ -2,6 +2,7 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +13,7 @@
 namespace ebb::torch_adapter {
 namespace {
 
+constexpr std::size_t kMostSpare = 64;       // recipes
 constexpr std::size_t kLargestValue = 4096;  // bytes of a tensor remembered by value
 
 // Every key from Python's upwards: what has been dealt with before an op arrives at ours.
@@ -54,19 +56,34 @@ bool is_plain(const at::Tensor& tensor) {
 
 }  // namespace
 
-std::shared_ptr<CallRecipe> CallRecipe::of(Steward& steward, const c10::OperatorHandle& op,
-                                           c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments) {
-  std::shared_ptr<CallRecipe> recipe(new CallRecipe(steward, op, below));
-  recipe->arguments_.reserve(arguments.size());
-  for (const c10::IValue& argument : arguments)
-    if (!recipe->add_argument(argument)) return nullptr;
-  return recipe;
+void CallRecipe::begin(const c10::OperatorHandle& op, c10::DispatchKeySet below) {
+  op_ = op;
+  below_ = below;
 }
 
-std::optional<int> CallRecipe::add_tensor(const at::Tensor& tensor) {
-  if (!tensor.defined()) return -1;
-  if (!is_plain(tensor)) return std::nullopt;
-  TensorForm form;
+void CallRecipe::clear() {
+  arguments_.clear();
+  forms_.clear();
+  tensors_.clear();
+  results_.clear();
+  generator_state_.reset();
+  generator_.reset();
+}
+
+bool CallRecipe::add(c10::ArrayRef<c10::IValue> arguments) {
+  arguments_.reserve(arguments.size());
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [&](const c10::IValue& argument) { return add_argument(argument); });
+}
+
+bool CallRecipe::add_tensor(const at::Tensor& tensor) {
+  if (!tensor.defined()) {
+    tensors_.push_back(-1);
+    return true;
+  }
+  if (!is_plain(tensor)) return false;
+  tensors_.push_back(static_cast<int>(forms_.size()));
+  TensorForm& form = forms_.emplace_back();
   if (const BlockRecord* record = steward_.record_of(tensor.storage())) {
     form.block = record->handle;
     form.storage_bytes = tensor.storage().nbytes();
@@ -82,38 +99,32 @@ std::optional<int> CallRecipe::add_tensor(const at::Tensor& tensor) {
     form.value = make_tensor(c10::Storage(borrowed_storage(nullptr, 0, tensor.device())), tensor.key_set(),
                              tensor.dtype(), tensor.sizes(), tensor.strides(), 0, false);
   } else {
-    return std::nullopt;
+    return false;
   }
-  forms_.push_back(std::move(form));
-  return static_cast<int>(forms_.size()) - 1;
+  return true;
 }
 
 bool CallRecipe::add_argument(const c10::IValue& value) {
-  Argument argument{.first = tensors_.size()};
-  const auto add = [&](const at::Tensor& tensor) {
-    const std::optional<int> index = add_tensor(tensor);
-    if (index) tensors_.push_back(*index);
-    return index.has_value();
-  };
+  Argument& argument = arguments_.emplace_back();
+  argument.first = tensors_.size();
   if (value.isTensor()) {
     argument.kind = Argument::Kind::tensor;
-    if (!add(value.toTensor())) return false;
+    if (!add_tensor(value.toTensor())) return false;
   } else if (value.isTensorList() || value.isOptionalTensorList()) {
     argument.kind = value.isTensorList() ? Argument::Kind::tensor_list : Argument::Kind::optional_tensor_list;
     for (const c10::IValue& element : value.toListRef())
-      if (!add(element.isTensor() ? element.toTensor() : at::Tensor())) return false;
+      if (!add_tensor(element.isTensor() ? element.toTensor() : at::Tensor())) return false;
   } else if (value.isStorage() || value.isObject() || value.isPyObject() || value.isCapsule()) {
     return false;
   } else {
     argument.plain = value;
   }
   argument.last = tensors_.size();
-  arguments_.push_back(std::move(argument));
   return true;
 }
 
-std::vector<at::Tensor> CallRecipe::make_tensors(ExecContext& context) const {
-  std::vector<at::Tensor> tensors;
+CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
+  Tensors tensors;
   for (const TensorForm& form : forms_) {
     if (form.block == 0) {
       tensors.push_back(form.value);
@@ -133,11 +144,12 @@ std::vector<at::Tensor> CallRecipe::make_tensors(ExecContext& context) const {
 }
 
 void CallRecipe::replay(ExecContext& context) const {
-  std::vector<at::Tensor> tensors = make_tensors(context);
+  const Tensors tensors = make_tensors(context);
   const auto tensor_at = [&](std::size_t k) {
     return tensors_[k] < 0 ? at::Tensor() : tensors[static_cast<std::size_t>(tensors_[k])];
   };
   torch::jit::Stack stack;
+  stack.reserve(arguments_.size());
   for (const Argument& argument : arguments_) {
     switch (argument.kind) {
       case Argument::Kind::plain:
@@ -203,6 +215,25 @@ void CallRecipe::check_results(ExecContext& context, const torch::jit::Stack& st
       if (birth != 0 && tensor.storage().unsafeGetStorageImpl()->data() != context.data(birth))
         throw InputError("replay of op " + op_.operator_name().name + ": its mallocs come in another order");
     });
+}
+
+std::shared_ptr<CallRecipe> RecipePool::take(Steward& steward, const c10::OperatorHandle& op,
+                                             c10::DispatchKeySet below) {
+  std::unique_ptr<CallRecipe> recipe;
+  if (spare_.empty()) {
+    recipe = std::make_unique<CallRecipe>(steward, op, below);
+  } else {
+    recipe = std::move(spare_.back());
+    spare_.pop_back();
+    recipe->begin(op, below);
+  }
+  return {recipe.release(), [this](CallRecipe* used) { give_back(std::unique_ptr<CallRecipe>(used)); }};
+}
+
+void RecipePool::give_back(std::unique_ptr<CallRecipe> recipe) {
+  if (spare_.size() == kMostSpare) return;
+  recipe->clear();
+  spare_.push_back(std::move(recipe));
 }
 
 }  // namespace ebb::torch_adapter

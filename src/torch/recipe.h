@@ -17,10 +17,15 @@ namespace ebb::torch_adapter {
 
 class CallRecipe {
  public:
-  // Nothing if an argument cannot be remembered. `below`: the keys the op is dispatched with.
-  static std::shared_ptr<CallRecipe> of(Steward& steward, const c10::OperatorHandle& op,
-                                        c10::DispatchKeySet below, c10::ArrayRef<c10::IValue> arguments);
+  // Of no arguments yet. `below`: the keys the op is dispatched with.
+  CallRecipe(Steward& steward, const c10::OperatorHandle& op, c10::DispatchKeySet below)
+      : steward_(steward), op_(op), below_(below) {}
+  // The same for another op; keeps the memory it has.
+  void begin(const c10::OperatorHandle& op, c10::DispatchKeySet below);
+  void clear();
 
+  // false: one cannot be remembered.
+  [[nodiscard]] bool add(c10::ArrayRef<c10::IValue> arguments);
   void set_generator(std::shared_ptr<const GeneratorState> state, std::optional<at::Generator> generator) {
     generator_state_ = std::move(state);
     generator_ = std::move(generator);
@@ -52,23 +57,34 @@ class CallRecipe {
     std::size_t last = 0;
   };
 
-  CallRecipe(Steward& steward, const c10::OperatorHandle& op, c10::DispatchKeySet below)
-      : steward_(steward), op_(op), below_(below) {}
   bool add_argument(const c10::IValue& value);
-  std::optional<int> add_tensor(const at::Tensor& tensor);
-  std::vector<at::Tensor> make_tensors(ExecContext& context) const;
+  bool add_tensor(const at::Tensor& tensor);
+  using Tensors = c10::SmallVector<at::Tensor, 8>;
+  Tensors make_tensors(ExecContext& context) const;
   void check_results(ExecContext& context, const torch::jit::Stack& stack) const;
 
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
-  // An op is remembered often and run again seldom: few allocations.
   std::vector<Argument> arguments_;
   std::vector<TensorForm> forms_;
   c10::SmallVector<int, 8> tensors_;  // indices of forms; -1: undefined or none
   c10::SmallVector<Handle, 4> results_;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;
+};
+
+// Ops are remembered often and run again seldom: recipes are used again, with the memory they have.
+class RecipePool {
+ public:
+  // REQUIRES: the pool outlives what it gives, which is let go under the steward's lock.
+  std::shared_ptr<CallRecipe> take(Steward& steward, const c10::OperatorHandle& op,
+                                   c10::DispatchKeySet below);
+
+ private:
+  void give_back(std::unique_ptr<CallRecipe> recipe);
+
+  std::vector<std::unique_ptr<CallRecipe>> spare_;
 };
 
 }  // namespace ebb::torch_adapter

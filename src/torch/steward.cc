@@ -11,6 +11,7 @@
 #include "runtime/arena.h"
 #include "torch/interposer.h"
 #include "torch/rank_mailbox.h"
+#include "torch/recipe.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
 
@@ -73,7 +74,8 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
     : options_(options),
       platform_(std::move(platform)),
       limit_(options.limit > 0 ? options.limit : platform_->all_memory()),
-      backend_(platform_->make_backend()) {
+      backend_(platform_->make_backend()),
+      recipes_(std::make_unique<RecipePool>()) {
   DeviceOptions device;
   device.limit = limit_ - platform_->ordinary_bytes();
   if (device.limit < Arena::kAlignment)

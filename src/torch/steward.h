@@ -26,6 +26,7 @@
 
 namespace ebb::torch_adapter {
 
+class RecipePool;
 class Steward;
 
 // What the adapter knows of a block. Owned by the DataPtr of its memory.
@@ -112,6 +113,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::recursive_mutex& mutex() { return mutex_; }
   Device& device() { return *device_; }
   Platform& platform() { return *platform_; }
+  RecipePool& recipes() { return *recipes_; }
   const StewardOptions& options() const { return options_; }
 
   // The block of a storage on this device, known by its storage from now on; memory that may be adopted is.
@@ -183,6 +185,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes limit_;
   std::recursive_mutex mutex_;
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;
   HandleMap<BlockRecord*> records_;
   RunningOp* running_ = nullptr;
