@@ -53,7 +53,7 @@ class HoleFinder {
   Units hole_size_ = std::numeric_limits<Units>::max();
 };
 
-std::optional<Units> find_room(const PlacedIndex& index, const Item& item, Fit fit,
+std::optional<Units> find_room(PlacedIndex& index, const Item& item, Fit fit,
                                const std::vector<AddressSpan>& spans) {
   HoleFinder finder(item.size, fit, spans);
   for (const PlacedItem& placed : index.near(item)) {
@@ -77,8 +77,8 @@ std::vector<int> sorted_by(Order order, const Problem& problem) {
         return duration * static_cast<double>(buffer.size);
       case Order::kBirth:
         // What wraps is there when the iteration begins: it is the oldest.
-        return -static_cast<double>(problem.period && buffer.end > *problem.period ? buffer.begin - *problem.period
-                                                                                   : buffer.begin);
+        return -static_cast<double>(
+            problem.period && buffer.end > *problem.period ? buffer.begin - *problem.period : buffer.begin);
     }
     return 0.0;
   };
