@@ -11,8 +11,9 @@
 namespace ebb {
 namespace {
 
-constexpr double kQuickFit = 6;  // seconds of attempts to pack, while the program goes on without a plan,
-constexpr double kFit = 15;      // and while it follows one
+constexpr double kFit = 15;                  // seconds to pack what a search found, and for searches for less
+constexpr double kGoOn = 6;                  // beyond that, or the first plan's time, as long as nothing fits
+constexpr std::int64_t kQuickSteps = 2'000;  // of an attempt to pack, while the program waits for a plan
 
 struct Stopped {};
 
@@ -82,21 +83,34 @@ void BackgroundPlanner::publish(const PlanningNews& news) {
   has_news_.store(true, std::memory_order_release);
 }
 
-Preparation BackgroundPlanner::prepare(const Program& program, const Machine& machine, double planner_seconds,
-                                       double fit_seconds) {
-  const PlannerOptions planning{.deadline_seconds = planner_seconds,
-                                .allow_recompute = options_.allow_recompute,
-                                .settings = {{"footprint", 0}},  // packed here, with a reserve
-                                .progress = [this](const PlanningProgress&) {
-                                  if (stop_ || (improving_ && enough_)) throw Stopped{};
-                                }};
-  return prepare_plan(program, machine,
-                      {.planner = options_.planner,
-                       .plan = options_.plan,
-                       .capacity = options_.capacity,
-                       .ground = ground_,
-                       .planning = planning,
-                       .fit_seconds = fit_seconds});
+Preparation BackgroundPlanner::prepare_first(const Program& program, const Machine& machine) {
+  const double quick = std::min(options_.quick_seconds, options_.deadline_seconds);
+  return prepare(
+      program, machine,
+      {.time = {.search = quick / 2, .enough = quick, .most = quick + kGoOn}, .packing_steps = kQuickSteps});
+}
+
+Preparation BackgroundPlanner::prepare_well(const Program& program, const Machine& machine,
+                                            const PreparedPlan* start) {
+  const double enough = options_.deadline_seconds + kFit;
+  PreparationOptions options{
+      .time = {.search = options_.deadline_seconds, .enough = enough, .most = enough + kGoOn}};
+  if (start) options.planning.start = start->lowered.plan;
+  return prepare(program, machine, std::move(options));
+}
+
+Preparation BackgroundPlanner::prepare(const Program& program, const Machine& machine,
+                                       PreparationOptions options) {
+  options.planner = options_.planner;
+  options.plan = options_.plan;
+  options.capacity = options_.capacity;
+  options.ground = ground_;
+  options.planning.allow_recompute = options_.allow_recompute;
+  options.planning.settings = {{"footprint", 0}};  // packed here, with a reserve
+  options.planning.progress = [this](const PlanningProgress&) {
+    if (stop_ || (improving_ && enough_)) throw Stopped{};
+  };
+  return prepare_plan(program, machine, options);
 }
 
 Preparation BackgroundPlanner::prepare_for_all(const Program& program, const Machine& machine,
@@ -108,12 +122,12 @@ Preparation BackgroundPlanner::prepare_for_all(const Program& program, const Mac
   if (!answer.plan_here) {
     std::optional<Preparation> taken = decode_preparation(answer.plan, program, options_.capacity);
     news.taken = taken.has_value();
-    return taken ? *taken : prepare(program, machine, options_.deadline_seconds, kFit);
+    return taken ? *taken : prepare_well(program, machine, nullptr);
   }
   const TimedStep step = slowest_of(mine, answer.measured);
   Preparation made;
   try {
-    made = prepare(step.program, step.machine, options_.deadline_seconds, kFit);
+    made = prepare_well(step.program, step.machine, nullptr);
   } catch (const std::exception& error) {
     made.refusal = error.what();
   }
@@ -127,7 +141,7 @@ void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   publish(news);
   improving_ = first != nullptr;
   try {
-    Preparation better = prepare(news.iteration->program, machine, options_.deadline_seconds, kFit);
+    Preparation better = prepare_well(news.iteration->program, machine, first.get());
     if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step)))
       news.preparation = std::move(better);
   } catch (const Stopped&) {
@@ -156,9 +170,8 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
         if (for_all) {
           news.preparation = prepare_for_all(program, machine, news);
         } else {
-          const double quick = std::min(options_.quick_seconds, options_.deadline_seconds);
-          news.preparation = prepare(program, machine, quick, kQuickFit);
-          if (news.preparation.cut_short && quick < options_.deadline_seconds) improve(news, machine);
+          news.preparation = prepare_first(program, machine);
+          if (news.preparation.cut_short) improve(news, machine);
         }
         if (cache_.size() >= kMostPlans) cache_.clear();
         cache_[{news.fingerprint, ground_}] = news.preparation;

@@ -21,8 +21,8 @@ struct BackgroundOptions {
   Bytes smallest_managed = 0;
   bool allow_recompute = false;
   bool host_is_ahead = false;                   // plans wait for no op to be issued
-  double quick_seconds = 2;                     // for the planner, until there is a plan to begin with
-  double deadline_seconds = 10;                 // and for a better one, if it could have used more
+  double quick_seconds = 2;                     // until there is a plan to begin with, packed
+  double deadline_seconds = 10;                 // to search for a better one, if it could have used more
   std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration
 };
 
@@ -57,8 +57,10 @@ class BackgroundPlanner {
   Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
   void publish(const PlanningNews& news);
   void improve(PlanningNews& news, const Machine& machine);
-  Preparation prepare(const Program& program, const Machine& machine, double planner_seconds,
-                      double fit_seconds);
+  // First of all, quickly; or as well as can be, never worse than `start`.
+  Preparation prepare_first(const Program& program, const Machine& machine);
+  Preparation prepare_well(const Program& program, const Machine& machine, const PreparedPlan* start);
+  Preparation prepare(const Program& program, const Machine& machine, PreparationOptions options);
 
   static constexpr std::size_t kMostPlans = 32;
   BackgroundOptions options_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "layout/fit_plan.h"
@@ -11,15 +13,23 @@ namespace ebb {
 namespace {
 
 constexpr Bytes kPoolShare = 64;  // one part in this many stays free for what no plan knows, if it can
+constexpr double kLess = 0.25;    // of the first search's time is that of one for less
+constexpr double kMoment = 1e-3;  // the shortest deadline of a search: it begins, and ends with what it has
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 class Preparer {
  public:
   Preparer(const Program& program, const Machine& machine, const PreparationOptions& options)
-      : program_(program), machine_(machine), options_(options), gaps_(program) {}
+      : program_(program),
+        machine_(machine),
+        options_(options),
+        gaps_(program),
+        now_(options.seconds_now ? options.seconds_now : steady_seconds),
+        start_(now_()),
+        latest_(options.planning.start) {}
 
   Preparation prepare() {
     Preparation found = choose();
@@ -31,44 +41,70 @@ class Preparer {
   Preparation choose() {
     if (options_.plan) return with("given", options_.plan);
     if (Preparation found = with("keep", find_planner("keep").plan); found.plan) return found;
+    latest_ = options_.planning.start;
+    plans_ = 0;
     const std::string name = options_.planner.empty() ? default_planner() : options_.planner;
     return with(name, find_planner(name).plan);
   }
 
   Preparation with(const std::string& name, const PlanFunction& plan) {
-    const auto start = std::chrono::steady_clock::now();
-    for (const Bytes pool : {options_.capacity / kPoolShare, Bytes{0}}) {
-      layout::FittedPlan fitted = fit(plan, pool);
-      if (fitted.fits) return ready(name, std::move(fitted), seconds_since(start));
-      cut_short_ = cut_short_ || seconds_since(start) >= options_.fit_seconds;
+    const std::array pools{options_.capacity / kPoolShare, Bytes{0}};
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+      const double left = std::max(options_.time.most - elapsed(), kMoment);
+      layout::FittedPlan fitted = fit(plan, pools[i], left / static_cast<double>(pools.size() - i));
+      if (!fitted.fits) continue;
+      cut_short_ = cut_short_ || plans_ > 1;  // packed with more effort, the first may fit
+      return ready(name, std::move(fitted), elapsed());
     }
+    cut_short_ = cut_short_ || plans_ > 0;
     if (refusal_.empty())
       refusal_ = fmt::format("{}: packed, no plan keeps {} bytes", name, options_.capacity);
     return {.refusal = refusal_};
   }
 
   // What the plan leaves free lies above the footprint.
-  layout::FittedPlan fit(const PlanFunction& plan, Bytes pool) {
-    const auto make = [&](Bytes limit) -> std::optional<Plan> {
-      const auto start = std::chrono::steady_clock::now();
-      PlanningResult result = plan({program_, gaps_, machine_, limit}, options_.planning);
-      const double deadline = options_.planning.deadline_seconds;
-      cut_short_ = cut_short_ || (deadline > 0 && seconds_since(start) >= deadline);
-      if (!result.infeasible) return std::move(result.plan);
-      refusal_ = result.infeasible->sentence(program_);
-      return std::nullopt;
-    };
+  layout::FittedPlan fit(const PlanFunction& plan, Bytes pool, double seconds) {
+    const double end = elapsed() + seconds;
     refusal_.clear();
-    const std::optional<Plan> first = make(options_.capacity - pool);
+    const std::optional<Plan> first = make(plan, options_.capacity - pool);
     if (!first) return {};
-    layout::FittedPlan fitted = layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
-                                                 {.alignment = Arena::kAlignment,
-                                                  .reserve = pool,
-                                                  .deadline_seconds = options_.fit_seconds,
-                                                  .make_plan = make});
+    layout::FittedPlan fitted =
+        layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
+                         {.alignment = Arena::kAlignment,
+                          .reserve = pool,
+                          .budget = options_.packing_steps,
+                          .deadline_seconds = std::max(end - elapsed(), kMoment),
+                          .make_plan = [&](Bytes limit) { return make(plan, limit); }});
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
   }
+
+  std::optional<Plan> make(const PlanFunction& plan, Bytes limit) {
+    PlannerOptions planning = options_.planning;
+    planning.deadline_seconds = search_seconds();
+    planning.start = latest_;
+    const double start = elapsed();
+    PlanningResult result = plan({program_, gaps_, machine_, limit}, planning);
+    cut_short_ =
+        cut_short_ || (planning.deadline_seconds > 0 && elapsed() - start >= planning.deadline_seconds);
+    if (!result.infeasible) {
+      ++plans_;
+      latest_ = result.plan;
+      return std::move(result.plan);
+    }
+    refusal_ = result.infeasible->sentence(program_);
+    return std::nullopt;
+  }
+
+  // Half of what is left stays for packing and for plans for less.
+  double search_seconds() const {
+    const double whole = plans_ > 0 ? kLess * options_.time.search : options_.time.search;
+    if (options_.time.enough <= 0) return whole;
+    const double left = std::max((options_.time.enough - elapsed()) / 2, kMoment);
+    return whole > 0 ? std::min(whole, left) : left;
+  }
+
+  double elapsed() const { return now_() - start_; }
 
   Preparation ready(const std::string& name, layout::FittedPlan fitted, double seconds) const {
     auto plan = std::make_shared<PreparedPlan>(program_);
@@ -91,6 +127,10 @@ class Preparer {
   const Machine& machine_;
   const PreparationOptions& options_;
   Gaps gaps_;
+  std::function<double()> now_;
+  double start_;
+  std::optional<Plan> latest_;  // to begin the next search with
+  int plans_ = 0;               // made with the planner that is asked
   std::string refusal_;
   bool cut_short_ = false;
 };

@@ -1,6 +1,7 @@
 // A plan made ready to be followed: judged, ordered, packed, every place known.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,20 +26,30 @@ struct PreparedPlan {
   double planning_seconds = 0;
 };
 
+// Seconds since the preparation began, planners and packing together.
+struct PreparationTime {
+  double search = 0;  // for the first search; 0: none ends early. One for less begins with the plan before
+                      // it, and gets less
+  double enough = 0;  // then searches are as short as can be, and whatever fits is taken; 0: never
+  double most = 30;   // then no new attempt begins
+};
+
 struct PreparationOptions {
-  std::string planner = {};  // empty: default_planner()
-  PlanFunction plan = {};    // instead of a planner by name
-  Bytes capacity = 0;        // of the arena
-  Bytes ground = 0;          // of it, at the low end: taken for good, by what counts as unmanaged
-  PlannerOptions planning = {};
-  double fit_seconds = 30;  // after this no new attempt to pack begins
+  std::string planner = {};      // empty: default_planner()
+  PlanFunction plan = {};        // instead of a planner by name
+  Bytes capacity = 0;            // of the arena
+  Bytes ground = 0;              // of it, at the low end: taken for good, by what counts as unmanaged
+  PlannerOptions planning = {};  // its deadline is not used
+  PreparationTime time = {};
+  std::int64_t packing_steps = 40'000;       // of each attempt, as layout/fit_plan.h has them
+  std::function<double()> seconds_now = {};  // a clock; empty: the steady one
 };
 
 // What there is: the plan, or a sentence that says why there is none.
 struct Preparation {
   std::shared_ptr<const PreparedPlan> plan = {};
   std::string refusal = {};
-  bool cut_short = false;  // at a deadline: more time could give a better plan
+  bool cut_short = false;  // more time could give a better plan
 };
 
 // The name of the planner that serves when nobody chose one.
