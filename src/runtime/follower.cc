@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "runtime/remembered_ops.h"
+
 namespace ebb {
 
 namespace {
@@ -48,7 +50,6 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       items_before_(program_.ops().size()),
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
-      replays_(program_.ops().size(), false),
       nth_birth_(program_.blocks().size(), 0),
       surprises_(parts.pager.surprises().count()) {
   for (const Op& op : program_.ops())
@@ -66,7 +67,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       if (position < program_.op_count())
         targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
   const std::vector<ReplayStep>& steps = plan_->lowered.replays;
-  for (const ReplayStep& step : steps) replays_[static_cast<std::size_t>(step.op)] = true;
+  remembered_ = remembered_ops(program_, *plan_, targets_);
   for (std::size_t k = steps.size(); k-- > 0;)
     first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
   parts_.pager.keep_low_end_for_plan(true);

@@ -39,7 +39,7 @@ class Follower {
   // Tells that an iteration ended.
   void iteration_ended();
   // Might the op be replayed? By the plan; or, as long as much goes otherwise than planned, by anyone.
-  bool needs_recipe(OpIndex op) const { return anyone_replays_ || replays_[static_cast<std::size_t>(op)]; }
+  bool needs_recipe(OpIndex op) const { return anyone_replays_ || remembered_[static_cast<std::size_t>(op)]; }
 
   const PreparedPlan& plan() const { return *plan_; }
   std::int64_t left_out() const { return left_out_; }
@@ -70,7 +70,7 @@ class Follower {
   std::vector<std::int32_t> items_before_;     // by op: items listed before its run
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
-  std::vector<bool> replays_;                  // by op: the plan runs it again
+  std::vector<bool> remembered_;               // by op: the plan needs its recipe
   std::vector<int> nth_birth_;                 // by block: among the births of its op
   std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
