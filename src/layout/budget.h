@@ -11,7 +11,8 @@ struct SearchBudget {
   std::int64_t steps = 0;  // of about a microsecond each; the same number gives the same result
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
 
-  bool is_spent() const { return steps <= 0 || (deadline && std::chrono::steady_clock::now() >= *deadline); }
+  bool is_late() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
+  bool is_spent() const { return steps <= 0 || is_late(); }
 
   static SearchBudget start(std::int64_t steps, std::optional<double> seconds) {
     SearchBudget budget{.steps = steps};

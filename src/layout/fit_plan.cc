@@ -17,6 +17,7 @@ constexpr std::int64_t kPersistence = 8;    // times the budget where packing is
 constexpr std::int64_t kPerBuffer = 400;    // but no more than so many steps a buffer
 constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
+constexpr double kAttempt = 0.25;         // of the time that is left is the most an attempt to pack takes
 constexpr std::int64_t kLastEffort = 25;  // times the budget where all else failed
 constexpr int kMostPackedPlans = 10;      // plans made again for less to be packed as they are scheduled
 constexpr Bytes kCut = 200;               // at least a 200th of the limit is taken off each time,
@@ -117,7 +118,10 @@ class Fitter {
 
   Layout pack_within(const Problem& problem, std::int64_t budget) {
     ++result_.attempts;
-    Layout layout = pack(problem, {.alignment = options_.alignment, .capacity = capacity_, .budget = budget});
+    Layout layout = pack(problem, {.alignment = options_.alignment,
+                                   .capacity = capacity_,
+                                   .budget = budget,
+                                   .deadline_seconds = attempt_seconds()});
     if (!result_.fits) result_.load = layout.load + problem_.program.info().unmanaged;
     return layout;
   }
@@ -131,9 +135,9 @@ class Fitter {
     if (!layout.fits) {
       ++result_.attempts;
       const auto buffers = static_cast<std::int64_t>(arena.problem.buffers.size());
-      layout =
-          pack(arena.problem, {.alignment = options_.alignment,
-                               .budget = std::min(kPersistence * options_.budget, kPerBuffer * buffers)});
+      layout = pack(arena.problem, {.alignment = options_.alignment,
+                                    .budget = std::min(kPersistence * options_.budget, kPerBuffer * buffers),
+                                    .deadline_seconds = attempt_seconds()});
     }
     if (layout.footprint > capacity_) return layout.footprint - capacity_;
     return accept(std::move(run), std::move(arena), std::move(layout), Retiming::none) ? 0 : 1;
@@ -225,6 +229,13 @@ class Fitter {
       if (retiming == Retiming::when_needed) from = swap.needed_at;
       plan[swap.gap].in_from = from;
     }
+  }
+
+  // Packing a large step may take longer than all the time there is.
+  std::optional<double> attempt_seconds() const {
+    if (!deadline_) return std::nullopt;
+    const std::chrono::duration<double> left = *deadline_ - std::chrono::steady_clock::now();
+    return std::max(0.0, kAttempt * left.count());
   }
 
   bool is_late() const { return deadline_ && std::chrono::steady_clock::now() >= *deadline_; }

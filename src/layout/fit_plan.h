@@ -32,7 +32,7 @@ struct FitOptions {
   Bytes alignment = kDefaultAlignment;
   Bytes reserve = 0;             // kept free above the footprint for requests that no plan knows
   std::int64_t budget = 40'000;  // steps of each attempt to pack
-  double deadline_seconds = 20;  // after this no new attempt begins; 0: never
+  double deadline_seconds = 20;  // after this no new attempt begins, and each takes a part of it; 0: never
   MakePlan make_plan = nullptr;  // nullptr: the plan is not made again
 };
 

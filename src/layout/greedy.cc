@@ -34,7 +34,7 @@ class HoleFinder {
  private:
   void close_span() {
     if (!room_on_top_ && spans_[span_].end - cursor_ >= size_) room_on_top_ = cursor_;
-    if (++span_ < spans_.size()) cursor_ = spans_[span_].begin;
+    if (++span_ < spans_.size()) cursor_ = std::max(cursor_, spans_[span_].begin);
   }
 
   void offer(Units begin, Units end) {
@@ -53,12 +53,33 @@ class HoleFinder {
   Units hole_size_ = std::numeric_limits<Units>::max();
 };
 
-std::optional<Units> find_room(PlacedIndex& index, const Item& item, Fit fit,
+// The lowest of the first ranges that begins at most there; nullptr if there is none.
+const PlacedItem* lowest(const Neighbours& near, const std::array<std::size_t, 2>& next, Units offset) {
+  const PlacedItem* found = nullptr;
+  for (std::size_t k = 0; k < next.size(); ++k) {
+    if (next[k] == near.ranges[k].size()) continue;
+    const PlacedItem& range = near.ranges[k][next[k]];
+    if (range.offset <= (found ? found->offset : offset)) found = &range;
+  }
+  return found;
+}
+
+std::optional<Units> find_room(const PlacedIndex& index, const Neighbours& near, const Item& item, Fit fit,
                                const std::vector<AddressSpan>& spans) {
   HoleFinder finder(item.size, fit, spans);
-  for (const PlacedItem& placed : index.near(item)) {
-    if (index.meets(item, placed) && finder.meet(placed)) break;
+  std::array<std::size_t, 2> next = {};
+  const auto meet_ranges = [&](Units offset) {
+    while (const PlacedItem* range = lowest(near, next, offset)) {
+      ++next[next[0] < near.ranges[0].size() && range == &near.ranges[0][next[0]] ? 0 : 1];
+      if (finder.meet(*range)) return true;
+    }
+    return false;
+  };
+  for (const PlacedItem& placed : near.items) {
+    if (!index.meets(item, placed)) continue;
+    if (meet_ranges(placed.offset) || finder.meet(placed)) return finder.finish();
   }
+  meet_ranges(std::numeric_limits<Units>::max());
   return finder.finish();
 }
 
@@ -98,8 +119,9 @@ Placement place_in_order(const Instance& instance, const std::vector<Units>& fix
   }
   for (const int i : order) {
     if (fixed[i] >= 0) continue;
-    work += index.near(instance.items[i]).size();
-    const std::optional<Units> offset = find_room(index, instance.items[i], fit, spans);
+    const Neighbours near = index.near(instance.items[i]);
+    work += near.size();
+    const std::optional<Units> offset = find_room(index, near, instance.items[i], fit, spans);
     if (!offset) {
       placement.homeless = i;
       break;

@@ -38,7 +38,8 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-// Never worse than the best of the eight greedy heuristics (greedy.h). Throws InputError as check() does.
+// Never worse than the best of the eight greedy heuristics (greedy.h), of which one is tried however short
+// the deadline. Throws InputError as check() does.
 Layout pack(const Problem& problem, const PackOptions& options = {});
 
 }  // namespace ebb::layout
