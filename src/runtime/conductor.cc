@@ -72,8 +72,8 @@ void Conductor::look_for_iteration() {
   timer_.update();
   const std::int64_t end = timer_.first_unknown().value_or(recorder_.events());
   planner_.start(recorder_.tail(end, kMostLookedAt), machine_now(), parts_.pager.pinned_ground());
-  // Ever later, so that all looks together cost about as much as the last one.
-  look_at_event_ = recorder_.events() + std::max(kFirstLook, (recorder_.events() - looked_from_) / 2);
+  // Ever later, so that all looks together cost a few times as much as the last one.
+  look_at_event_ = recorder_.events() + std::max(kFirstLook, (recorder_.events() - looked_from_) / 4);
 }
 
 void Conductor::take_news() {

@@ -159,7 +159,11 @@ double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
 std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, AddressRange where) {
   pieces_.clear();
   piece_blocks_.clear();
-  auto hole = arena_.holes().begin();
+  const auto first_in = [&](const auto& map) {
+    const auto before = map.at_or_before(where.begin);
+    return before == map.end() ? map.begin() : before;
+  };
+  auto hole = first_in(arena_.holes());
   const auto add_holes_before = [&](Bytes offset) {
     for (; hole != arena_.holes().end() && hole->first < offset; ++hole) {
       const Bytes low = std::max(hole->first, where.begin);
@@ -169,14 +173,16 @@ std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, Addr
       piece_blocks_.push_back(nullptr);
     }
   };
-  for (const auto& [offset, block] : residents_) {
+  for (auto resident = first_in(residents_); resident != residents_.end(); ++resident) {
+    const auto& [offset, block] = *resident;
+    if (offset >= where.end) break;
     const Bytes low = std::max(offset, where.begin), high = std::min(block->at.region.end(), where.end);
     if (low >= high) continue;
     add_holes_before(offset);
     pieces_.push_back({low, high - low, cost_of_evicting(*block, small_too)});
     piece_blocks_.push_back(block);
   }
-  add_holes_before(arena_.capacity());
+  add_holes_before(where.end);
   return cheapest_window(pieces_, need);
 }
 
