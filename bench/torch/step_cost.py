@@ -1,8 +1,9 @@
 """What Ebb costs an op of a training step under a plan: CPU time per op, plain and within a limit.
 
-A residual network of 1x1 convolutions whose ops take microseconds, so that the host is what counts.
+A residual network of 1x1 convolutions whose ops take microseconds, so that the host is what counts; or torchvision's
+DenseNet with few channels, which replays many ops.
 
-    PYTHONPATH=build/python /usr/bin/python3 bench/torch/step_cost.py [--limit 1GiB] [--image 16] [--planner NAME]
+    PYTHONPATH=build/python /usr/bin/python3 bench/torch/step_cost.py [--limit 1GiB] [--image 16] [--planner NAME] [--network residual|dense]
 
 Processor time of all threads: with blocks that move, the copies are in it.
 """
@@ -30,12 +31,26 @@ class Residual(torch.nn.Module):
         return torch.relu(self.norm(self.convolution(x))) + x
 
 
+def residual(image):
+    return torch.nn.Sequential(*[Residual() for _ in range(BLOCKS)]), torch.randn(4, 8, image, image)
+
+
+def dense(image):
+    import torchvision
+    model = torchvision.models.DenseNet(growth_rate=2, block_config=(6, 12, 24, 16), num_init_features=4, bn_size=2,
+                                        num_classes=10)
+    return model, torch.randn(32, 3, image, image)
+
+
+NETWORKS = {"residual": residual, "dense": dense}
+
+
 class Training:
-    def __init__(self, image):
+    def __init__(self, network, image):
         torch.manual_seed(0)
-        self.model = torch.nn.Sequential(*[Residual() for _ in range(BLOCKS)]).train()
+        self.model, self.images = NETWORKS[network](image)
+        self.model.train()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
-        self.images = torch.randn(4, 8, image, image)
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
@@ -69,9 +84,10 @@ def main():
     parser.add_argument("--limit", default="1GiB")
     parser.add_argument("--image", type=int, default=16, help="pixels; from 32 on blocks are large enough to move")
     parser.add_argument("--planner")
+    parser.add_argument("--network", choices=NETWORKS, default="residual", help="a dense one wants an image of 64")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    training = Training(options.image)
+    training = Training(options.network, options.image)
     for _ in range(3):
         training.step()
     plain = training.seconds()

@@ -118,6 +118,7 @@ class OffsetMap {
     --chunk.size;
     --size_;
     if (chunk.size == 0) {
+      spare_.push_back(std::move(chunks_[c]));
       chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
       firsts_.erase(firsts_.begin() + static_cast<std::ptrdiff_t>(c));
       return {*this, c, 0};
@@ -165,7 +166,9 @@ class OffsetMap {
   }
 
   void insert_chunk(std::size_t at) {
-    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(at), std::make_unique<Chunk>());
+    if (spare_.empty()) spare_.push_back(std::make_unique<Chunk>());
+    chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(at), std::move(spare_.back()));
+    spare_.pop_back();
     firsts_.insert(firsts_.begin() + static_cast<std::ptrdiff_t>(at), 0);
   }
 
@@ -181,6 +184,7 @@ class OffsetMap {
 
   std::vector<Bytes> firsts_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<std::unique_ptr<Chunk>> spare_;  // of size 0: chunks come and go all the time
   std::size_t size_ = 0;
 };
 

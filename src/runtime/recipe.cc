@@ -91,7 +91,7 @@ std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block, std:
   return found_;
 }
 
-ReplayRecipe RecipeBook::recipe_of(const PagedBlock& block) {
+const ReplayRecipe& RecipeBook::recipe_of(const PagedBlock& block) {
   const ReplayRecipe& entered = *recipes_.find(block.handle);
   [[maybe_unused]] const bool is_there = find(block, entered.leaves, first_, entered.steps.size());
   assert(is_there && "a dropped block lost its recipe");

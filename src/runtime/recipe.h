@@ -97,8 +97,8 @@ class RecipeBook {
   bool drop(PagedBlock& block, ReplayRecipe recipe);
   // What brings the dropped block back as things are now: its recipe, or the part of it that is enough.
   // Leaves of its own it may read while they are about to change, because they are asked about before; others
-  // may have changed already.
-  ReplayRecipe recipe_of(const PagedBlock& block);
+  // may have changed already. Void after the next call.
+  const ReplayRecipe& recipe_of(const PagedBlock& block);
   // The dropped block is back, or nobody wants it any more.
   void forget(Handle block);
 

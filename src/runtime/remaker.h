@@ -19,9 +19,12 @@ struct RuntimeParts {
   GuideSlot& guide;
 };
 
+class Replay;
+
 class Remaker {
  public:
-  explicit Remaker(const RuntimeParts& parts) : parts_(parts) {}
+  explicit Remaker(const RuntimeParts& parts);
+  ~Remaker();
 
   // REQUIRES: dropped. Also brings back other dropped blocks whose content the replay passes. If a function
   // throws, or memory does not suffice (OutOfMemory), the block stays dropped.
@@ -37,6 +40,7 @@ class Remaker {
   void bring_back(std::span<const Handle> stranded, std::vector<BlockHold>& holds);
 
   RuntimeParts parts_;
+  std::unique_ptr<Replay> spare_;  // that ran before
 };
 
 }  // namespace ebb

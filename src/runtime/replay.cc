@@ -12,9 +12,18 @@
 
 namespace ebb {
 
-Replay::Replay(const RuntimeParts& parts, Handle target, ReplayRecipe recipe)
-    : parts_(parts), target_(target), recipe_(std::move(recipe)) {
-  keeps_.reserve(recipe_.leaves.size() + recipe_.steps.size());
+void Replay::run(Handle target, const ReplayRecipe& recipe) {
+  target_ = target;
+  recipe_ = recipe;
+  struct End {
+    Replay& replay;
+    ~End() { replay.end(); }
+  } end{*this};
+  begin();
+  for (std::size_t k = 0; k < recipe_.steps.size(); ++k) run_step(k);
+}
+
+void Replay::begin() {
   for (const Handle leaf : recipe_.leaves) keeps_.emplace_back(*parts_.table.find(leaf), &PagedBlock::keeps);
   for (std::size_t k = 0; k < recipe_.steps.size(); ++k)
     for (const StepInput& input : parts_.recipes.step(recipe_.steps[k]).inputs)
@@ -22,17 +31,16 @@ Replay::Replay(const RuntimeParts& parts, Handle target, ReplayRecipe recipe)
   std::sort(readings_.begin(), readings_.end());
 }
 
-Replay::~Replay() {
+void Replay::end() {
   cast_.clear();
   remove_scratch();
   for (const Temporary& temporary : temporaries_) parts_.lifetimes.erase(*temporary.block);
+  temporaries_.clear();
+  readings_.clear();
   keeps_.clear();
   for (const Handle leaf : recipe_.leaves) parts_.lifetimes.reap(leaf);
   for (const Handle block : returned_) parts_.lifetimes.reap(block);
-}
-
-void Replay::run() {
-  for (std::size_t k = 0; k < recipe_.steps.size(); ++k) run_step(k);
+  returned_.clear();
 }
 
 bool Replay::read_later(Handle block, std::int64_t version, std::size_t index) const {

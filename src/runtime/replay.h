@@ -12,13 +12,14 @@ namespace ebb {
 
 class Replay {
  public:
-  // For the dropped block `target`; others that are made on the way stay too if the guide does not mind.
-  Replay(const RuntimeParts& parts, Handle target, ReplayRecipe recipe);
-  ~Replay();  // lets all temporaries go
+  explicit Replay(const RuntimeParts& parts) : parts_(parts) {}
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  void run();
+  // Brings the dropped block `target` back; others that are made on the way stay too if the guide does not
+  // mind. All temporaries are gone afterwards, whatever happens; what they were listed in stays, for the
+  // next time.
+  void run(Handle target, const ReplayRecipe& recipe);
 
  private:
   struct Temporary {
@@ -34,6 +35,8 @@ class Replay {
     auto operator<=>(const Reading&) const = default;
   };
 
+  void begin();
+  void end();
   void run_step(std::size_t index);
   void cast(const Step& step);
   bool try_function(const Step& step, bool may_abandon);
@@ -48,7 +51,7 @@ class Replay {
   bool read_later(Handle block, std::int64_t version, std::size_t index) const;
 
   const RuntimeParts& parts_;
-  Handle target_;
+  Handle target_ = 0;
   ReplayRecipe recipe_;
   std::vector<Reading> readings_;  // sorted
   std::vector<Temporary> temporaries_;

@@ -63,7 +63,10 @@ void CallRecipe::begin(const c10::OperatorHandle& op, c10::DispatchKeySet below)
 
 void CallRecipe::clear() {
   arguments_.clear();
+  plain_.clear();
   forms_.clear();
+  shapes_.clear();
+  values_.clear();
   tensors_.clear();
   results_.clear();
   generator_state_.reset();
@@ -76,6 +79,25 @@ bool CallRecipe::add(c10::ArrayRef<c10::IValue> arguments) {
                      [&](const c10::IValue& argument) { return add_argument(argument); });
 }
 
+void CallRecipe::add_block(const BlockRecord& record, const at::Tensor& tensor) {
+  const at::IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  forms_.push_back({.block = record.handle,
+                    .storage_bytes = tensor.storage().nbytes(),
+                    .keys = tensor.key_set(),
+                    .offset = tensor.storage_offset(),
+                    .at = static_cast<std::uint32_t>(shapes_.size()),
+                    .dims = static_cast<std::uint32_t>(sizes.size()),
+                    .type = tensor.dtype(),
+                    .wrapped_number = tensor.unsafeGetTensorImpl()->is_wrapped_number()});
+  shapes_.insert(shapes_.end(), sizes.begin(), sizes.end());
+  shapes_.insert(shapes_.end(), strides.begin(), strides.end());
+}
+
+void CallRecipe::add_value(at::Tensor value) {
+  forms_.push_back({.at = static_cast<std::uint32_t>(values_.size())});
+  values_.push_back(std::move(value));
+}
+
 bool CallRecipe::add_tensor(const at::Tensor& tensor) {
   if (!tensor.defined()) {
     tensors_.push_back(-1);
@@ -83,30 +105,21 @@ bool CallRecipe::add_tensor(const at::Tensor& tensor) {
   }
   if (!is_plain(tensor)) return false;
   tensors_.push_back(static_cast<int>(forms_.size()));
-  TensorForm& form = forms_.emplace_back();
-  if (const BlockRecord* record = steward_.record_of(tensor.storage())) {
-    form.block = record->handle;
-    form.storage_bytes = tensor.storage().nbytes();
-    form.keys = tensor.key_set();
-    form.type = tensor.dtype();
-    form.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
-    form.strides.assign(tensor.strides().begin(), tensor.strides().end());
-    form.offset = tensor.storage_offset();
-    form.wrapped_number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
-  } else if (tensor.device().is_cpu() && tensor.storage().nbytes() <= kLargestValue) {
-    form.value = copy_of(tensor);
-  } else if (tensor.numel() == 0 && tensor.storage().nbytes() == 0) {
-    form.value = make_tensor(c10::Storage(borrowed_storage(nullptr, 0, tensor.device())), tensor.key_set(),
-                             tensor.dtype(), tensor.sizes(), tensor.strides(), 0, false);
-  } else {
+  if (const BlockRecord* record = steward_.record_of(tensor.storage()))
+    add_block(*record, tensor);
+  else if (tensor.device().is_cpu() && tensor.storage().nbytes() <= kLargestValue)
+    add_value(copy_of(tensor));
+  else if (tensor.numel() == 0 && tensor.storage().nbytes() == 0)
+    add_value(make_tensor(c10::Storage(borrowed_storage(nullptr, 0, tensor.device())), tensor.key_set(),
+                          tensor.dtype(), tensor.sizes(), tensor.strides(), 0, false));
+  else
     return false;
-  }
   return true;
 }
 
 bool CallRecipe::add_argument(const c10::IValue& value) {
   Argument& argument = arguments_.emplace_back();
-  argument.first = tensors_.size();
+  argument.first = static_cast<std::uint32_t>(tensors_.size());
   if (value.isTensor()) {
     argument.kind = Argument::Kind::tensor;
     if (!add_tensor(value.toTensor())) return false;
@@ -117,9 +130,10 @@ bool CallRecipe::add_argument(const c10::IValue& value) {
   } else if (value.isStorage() || value.isObject() || value.isPyObject() || value.isCapsule()) {
     return false;
   } else {
-    argument.plain = value;
+    argument.first = static_cast<std::uint32_t>(plain_.size());
+    plain_.push_back(value);
   }
-  argument.last = tensors_.size();
+  argument.last = static_cast<std::uint32_t>(tensors_.size());
   return true;
 }
 
@@ -127,7 +141,7 @@ CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
   Tensors tensors;
   for (const TensorForm& form : forms_) {
     if (form.block == 0) {
-      tensors.push_back(form.value);
+      tensors.push_back(values_[form.at]);
       continue;
     }
     // Tensors of one block share a storage, as they did the first time.
@@ -137,8 +151,9 @@ CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
     if (!storage)
       storage = c10::Storage(
           borrowed_storage(context.data(form.block), form.storage_bytes, steward_.platform().device()));
-    tensors.push_back(make_tensor(std::move(storage), form.keys, form.type, form.sizes, form.strides,
-                                  form.offset, form.wrapped_number));
+    const std::int64_t* shape = shapes_.data() + form.at;
+    tensors.push_back(make_tensor(std::move(storage), form.keys, form.type, {shape, form.dims},
+                                  {shape + form.dims, form.dims}, form.offset, form.wrapped_number));
   }
   return tensors;
 }
@@ -153,7 +168,7 @@ void CallRecipe::replay(ExecContext& context) const {
   for (const Argument& argument : arguments_) {
     switch (argument.kind) {
       case Argument::Kind::plain:
-        stack.push_back(argument.plain);
+        stack.push_back(plain_[argument.first]);
         break;
       case Argument::Kind::tensor:
         stack.emplace_back(tensor_at(argument.first));

@@ -36,29 +36,30 @@ class CallRecipe {
   void replay(ExecContext& context) const;
 
  private:
+  // Forms and arguments own nothing: to forget them touches no memory.
   struct TensorForm {
-    Handle block = 0;       // 0: by value
-    at::Tensor value = {};  // a copy that is nobody else's
+    Handle block = 0;  // 0: by value
     std::size_t storage_bytes = 0;
     c10::DispatchKeySet keys = {};
-    caffe2::TypeMeta type = {};
-    c10::SmallVector<std::int64_t, 5> sizes = {};
-    c10::SmallVector<std::int64_t, 5> strides = {};
     std::int64_t offset = 0;
+    std::uint32_t at = 0;    // its value in values_, or its sizes and strides in shapes_
+    std::uint32_t dims = 0;  // of each
+    caffe2::TypeMeta type = {};
     bool wrapped_number = false;
   };
-  // An argument: a tensor, a list of arguments, or anything else as it is.
+  // An argument: a tensor, a list of tensors, or anything else as it is.
   struct Argument {
     enum class Kind : char { plain, tensor, tensor_list, optional_tensor_list };
     Kind kind = Kind::plain;
-    c10::IValue plain = {};
-    // Its tensors are tensors_[first … last - 1].
-    std::size_t first = 0;
-    std::size_t last = 0;
+    // Its tensors are tensors_[first … last - 1]; it is plain_[first].
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
   };
 
   bool add_argument(const c10::IValue& value);
   bool add_tensor(const at::Tensor& tensor);
+  void add_block(const BlockRecord& record, const at::Tensor& tensor);
+  void add_value(at::Tensor value);
   using Tensors = c10::SmallVector<at::Tensor, 8>;
   Tensors make_tensors(ExecContext& context) const;
   void check_results(ExecContext& context, const torch::jit::Stack& stack) const;
@@ -67,7 +68,10 @@ class CallRecipe {
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
   std::vector<Argument> arguments_;
+  std::vector<c10::IValue> plain_;
   std::vector<TensorForm> forms_;
+  std::vector<std::int64_t> shapes_;
+  std::vector<at::Tensor> values_;    // copies that are nobody else's
   c10::SmallVector<int, 8> tensors_;  // indices of forms; -1: undefined or none
   c10::SmallVector<Handle, 4> results_;
   std::shared_ptr<const GeneratorState> generator_state_;
