@@ -148,6 +148,8 @@ class Pager {
   std::optional<Region> find_region(const PagedBlock& block, Engine engine, Fit fit);
   std::optional<Region> take_planned(Bytes bytes, const PlannedPlace& where);
   std::optional<Region> take_resting(Bytes bytes);
+  // One stretch of the resting zone after the other, so that it costs the same however many lie there.
+  bool clear_in_zone(Bytes bytes);
   std::optional<Region> take_other(const PagedBlock& block);
   bool send_away(Bytes begin, Bytes end);
   bool bring_in(PagedBlock& block, Fit fit);
@@ -199,7 +201,8 @@ class Pager {
   Event mark_ = kHappened;
   Event last_copy_[kEngines] = {};
   bool low_end_is_planned_ = false;
-  Bytes resting_zone_;  // at the high end, for blocks that may rest: others go there only if they have to
+  Bytes resting_zone_;   // at the high end, for blocks that may rest: others go there only if they have to
+  Bytes zone_hand_ = 0;  // where in it to look next for somebody to go
   StallMeter stalls_;
   SurpriseLog surprises_;
   CopyLog* copy_log_ = nullptr;

@@ -11,6 +11,7 @@
 namespace ebb {
 
 namespace {
+constexpr Bytes kStretch = 128 * kKiB;  // of the small blocks' zone is looked at for one of them to go
 constexpr Bytes kMostPieces = 1024;  // in which a block slides into a smaller hole rather than over the host
 }  // namespace
 
@@ -64,11 +65,23 @@ std::optional<Region> Pager::take_resting(Bytes bytes) {
     if (region->end() == zone && may_grow) resting_zone_ = capacity - larger;
     return region;
   }
-  bool cleared = clear_window(bytes, {zone, capacity}).has_value();
+  bool cleared = clear_in_zone(bytes);
   if (!cleared && may_grow && (cleared = clear_window(bytes, {larger, capacity}).has_value()))
     resting_zone_ = capacity - larger;
   waits_.clear();
   return arena_.take_highest(bytes, waits_, cleared ? capacity - resting_zone_ : 0);
+}
+
+bool Pager::clear_in_zone(Bytes bytes) {
+  const AddressRange zone{arena_.capacity() - resting_zone_, arena_.capacity()};
+  const Bytes stretch = std::max(kStretch, 4 * Arena::rounded(bytes));
+  for (Bytes seen = 0; seen + stretch < resting_zone_; seen += stretch) {
+    if (zone_hand_ < zone.begin || zone_hand_ >= zone.end) zone_hand_ = zone.begin;
+    const AddressRange where{zone_hand_, std::min(zone_hand_ + stretch, zone.end)};
+    zone_hand_ = where.end;
+    if (clear_window(bytes, where)) return true;
+  }
+  return clear_window(bytes, zone).has_value();
 }
 
 bool Pager::wait_for(Engine engine, const Region& region) {

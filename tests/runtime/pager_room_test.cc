@@ -118,5 +118,24 @@ TEST(RestingBlocks, LieAtTheHighEnd) {
   EXPECT_EQ(d.value(c, 16 * kKiB), 7);
 }
 
+// Twice as many small blocks as their zone has places for, in an arena that is full otherwise.
+TEST(RestingBlocks, MakeRoomForEachOtherAllOverTheirZone) {
+  constexpr int kPlaces = 512;
+  SmallDevice d({.limit = 4 * kMiB, .small_rest = 2}, 2 * kKiB);
+  std::vector<Handle> large, small;
+  for (int i = 0; i < 20; ++i) large.push_back(d.input(256 * kKiB, i));
+  for (int i = 0; i < 2 * kPlaces; ++i) {
+    small.push_back(d.input(512, i % 50));
+    d.increment_in_place(small.back(), 512);
+  }
+  int still_there = 0;
+  for (std::size_t i = 0; i < kPlaces; ++i) still_there += d.is(small[i], BlockState::resident);
+  EXPECT_LT(still_there, kPlaces / 4) << "the same ones leave again and again";
+  for (std::size_t i = 0; i < small.size(); ++i)
+    EXPECT_EQ(d.value(small[i], 512), static_cast<int>(i) % 50 + 1) << i;
+  for (std::size_t i = 0; i < large.size(); ++i)
+    EXPECT_EQ(d.value(large[i], 256 * kKiB), static_cast<int>(i)) << i;
+}
+
 }  // namespace
 }  // namespace ebb::testing
