@@ -44,6 +44,7 @@ class Lowerer::Work {
         host_(program, gaps),
         returns_(program, gaps),
         builder_(program),
+        at_start_(presence_at_start(program)),
         gap_of_(program.blocks().size(), -1),
         trailing_of_(program.blocks().size(), -1),
         begins_(group(gaps, n_, [](const Gap& gap) { return gap.from; })),
@@ -53,6 +54,8 @@ class Lowerer::Work {
     for (GapId g = 0; g < gaps.count(); ++g)
       if (gaps[g].kind == GapKind::trailing) trailing_of_[static_cast<std::size_t>(gaps[g].block)] = g;
   }
+
+  void give_up_beyond(std::size_t replays) { most_replays_ = replays; }
 
   std::optional<Infeasible> lower(const Plan& plan, Bytes limit, LoweredPlan& result) {
     plan_ = &plan;
@@ -122,6 +125,7 @@ class Lowerer::Work {
   HostCopies host_;
   ReturnPlacer returns_;
   ReplayBuilder builder_;
+  const Presence at_start_;
   Presence presence_;
   std::vector<GapId> gap_of_;               // by block: the gap it is absent in
   std::vector<GapId> trailing_of_;          // by block
@@ -135,6 +139,7 @@ class Lowerer::Work {
   std::vector<VersionId> wanted_;
   std::vector<GapId> wanted_gaps_;
   Bytes present_ = 0;  // resident bytes, unmanaged included
+  std::size_t most_replays_ = 0;
 
   const Plan* plan_ = nullptr;
   Bytes limit_ = 0;
@@ -188,7 +193,7 @@ void Lowerer::Work::collect_events() {
 }
 
 void Lowerer::Work::start_walk() {
-  presence_ = presence_at_start(program_);
+  presence_ = at_start_;
   std::fill(gap_of_.begin(), gap_of_.end(), -1);
   next_leave_ = next_call_ = next_begin_ = next_end_ = 0;
   chosen_.clear();
@@ -219,6 +224,8 @@ std::optional<Infeasible> Lowerer::Work::walk() {
   for (OpIndex j = 0; j < n_; ++j) {
     begin_position(j);
     if (auto failure = replay(j)) return failure;
+    if (most_replays_ > 0 && out_->replays.size() > most_replays_)
+      return Infeasible{Obstacle::too_large, j, -1, limit_ + 1, limit_, "too many ops are replayed"};
     Bytes& need = out_->need[static_cast<std::size_t>(j)];
     need = std::max(need, present_ + op_need(j));
     run_op(program_, j, presence_);
@@ -403,6 +410,8 @@ Lowerer::Lowerer(const Program& program, const Gaps& gaps) : work_(std::make_uni
 Lowerer::~Lowerer() = default;
 Lowerer::Lowerer(Lowerer&&) noexcept = default;
 Lowerer& Lowerer::operator=(Lowerer&&) noexcept = default;
+
+void Lowerer::give_up_beyond(std::size_t replays) { work_->give_up_beyond(replays); }
 
 std::optional<Infeasible> Lowerer::lower(const Plan& plan, Bytes limit, LoweredPlan& result) {
   return work_->lower(plan, limit, result);

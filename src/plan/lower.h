@@ -18,6 +18,8 @@ class Lowerer {
 
   // Fills `result` and returns nothing, or returns why the plan cannot be carried out within the limit.
   std::optional<Infeasible> lower(const Plan& plan, Bytes limit, LoweredPlan& result);
+  // A plan that replays more ops than this is given up as one that lacks room, lowered up to there; 0: none.
+  void give_up_beyond(std::size_t replays);
 
  private:
   class Work;

@@ -21,6 +21,8 @@ class Evaluator {
   StepResult operator()(const Plan& plan);
   // The same, and what happened when.
   StepResult operator()(const Plan& plan, Timeline& timeline);
+  // Plans that replay more ops than this are infeasible; 0: none is for that.
+  void give_up_beyond(std::size_t replays) { lowerer_.give_up_beyond(replays); }
   // The last plan that was evaluated, lowered; meaningless if it was infeasible.
   const LoweredPlan& lowered() const { return lowered_; }
   std::int64_t count() const { return count_; }

@@ -72,15 +72,14 @@ class EbbSearch {
       budget.round = [&](std::int64_t, const Incumbent& best) {
         options_.progress({0, best.step.step_time, evaluate.count() + builder.evaluations()});
       };
-    std::vector<StartingPoint> starts =
-        find_starts(problem_, options_, choices_, builder, choices_with_the_dead_.empty() ? nullptr : &keeper,
-                    evaluate, budget);
-    const std::int64_t spent = evaluate.count() + builder.evaluations() + keeper.evaluations();
-    result_.evaluations = spent;
-    const StepResult& first = starts.front().incumbent.step;
-    if (first.infeasible || first.step_time <= first.plain_time) return starts.front().incumbent;
-    result_.findings.push_back({"started from " + starts.front().from, first.ratio(), "x plain"});
-    return improve(starts, std::max<std::int64_t>(budget_ - spent, 0));
+    const Starts starts = find_starts(problem_, options_, choices_, builder,
+                                      choices_with_the_dead_.empty() ? nullptr : &keeper, evaluate, budget);
+    result_.evaluations = starts.evaluations;
+    const StartingPoint& best = starts.points.front();
+    const StepResult& first = best.incumbent.step;
+    if (first.infeasible || first.step_time <= first.plain_time) return best.incumbent;
+    result_.findings.push_back({"started from " + best.from, first.ratio(), "x plain"});
+    return improve(starts.points, std::max<std::int64_t>(budget_ - starts.evaluations, 0));
   }
 
   // One chain from the best start, the others from the best ones of another origin.

@@ -7,7 +7,8 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kMostReplays = 1;  // times the ops, with the dead kept: chains are not for this start
-constexpr double kRestoring = 0.3;       // how often what has room again is looked for
+constexpr std::size_t kNotWorthLowering = 4;  // times as many
+constexpr double kRestoring = 0.3;            // how often what has room again is looked for
 
 }  // namespace
 
@@ -21,9 +22,12 @@ Incumbent LocalSearch::construct_with_the_dead(const Prices& prices) {
   Incumbent made{.plan = Plan::keep_all(problem_.gaps)};
   for (const OutlivingBlock& block : outliving_)
     if (block.is_worthwhile()) keep_until(made.plan, problem_.gaps, block.gap, block.until + 1);
-  repair_.give_up_beyond(kMostReplays * problem_.program.ops().size());
+  const std::size_t most = kMostReplays * problem_.program.ops().size();
+  repair_.give_up_beyond(most);
+  evaluate_.give_up_beyond(kNotWorthLowering * most);
   made.step = repair_(made.plan, evaluate_, prices, random_, banned_);
   repair_.give_up_beyond(0);
+  evaluate_.give_up_beyond(0);
   if (!made.feasible()) return made;
   Incumbent trimmed{.plan = made.plan};
   if (!trim_outliving(problem_, outliving_, evaluate_.lowered(), trimmed.plan)) return made;

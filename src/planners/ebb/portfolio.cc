@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <future>
+#include <limits>
+#include <span>
 
 namespace ebb {
 namespace {
@@ -43,72 +47,210 @@ Plan without_timing(Plan plan) {
   return plan;
 }
 
+bool costs_nothing(const Incumbent& incumbent) {
+  return incumbent.feasible() && incumbent.step.step_time <= incumbent.step.plain_time;
+}
+
+// What is tried has a rank: its place in the order in which one thread would try it. Two threads try the
+// same, and what ranks behind a plan that costs nothing is forgotten, whoever was quicker.
+class StartFinder {
+ public:
+  StartFinder(const PlanningProblem& problem, const PlannerOptions& options,
+              const std::vector<Choice>& choices, LocalSearch& search, LocalSearch* with_the_dead,
+              Evaluator& evaluate, const SearchBudget& budget)
+      : problem_(problem),
+        options_(options),
+        choices_(choices),
+        search_(search),
+        with_the_dead_(with_the_dead),
+        evaluate_(evaluate),
+        budget_(budget),
+        prices_(std::span(kLinkPrices).first(options.allow_swap ? kLinkPrices.size() : 1)),
+        built_(2 * prices_.size()),
+        quick_(options) {
+    for (const Planner& planner : planners())
+      if (is_asked(planner.name, problem.program)) asked_.push_back(&planner);
+    answers_.resize(asked_.size());
+    quick_.progress = nullptr;
+    quick_.settings.clear();
+    quick_.evaluations = 0;
+    quick_.start.reset();
+  }
+
+  Starts find() {
+    begin_with_the_given();
+    if (options_.threads > 1)
+      try_on_two_threads();
+    else
+      try_in_order();
+    std::vector<StartingPoint>& points = found_.points;
+    if (points.empty())
+      if (Incumbent made = complete(without_all(problem_, choices_), {}); made.feasible())
+        join({std::move(made), "moving everything", kMiddlingPrice});
+    if (points.empty()) points.push_back({std::move(failed_), "prices", kMiddlingPrice});
+    std::stable_sort(points.begin(), points.end(), [](const StartingPoint& a, const StartingPoint& b) {
+      return a.incumbent.beats(b.incumbent);
+    });
+    found_.evaluations += evaluate_.count();
+    return std::move(found_);
+  }
+
+ private:
+  struct Built {
+    Incumbent made = {};
+    bool tried = false;
+    std::int64_t evaluations = 0;
+  };
+
+  void begin_with_the_given() {
+    if (!options_.start) return;
+    add(*options_.start, "the given plan");
+    if (!found_.points.empty()) return;
+    Incumbent made = complete(without_timing(*options_.start), {.link = kMiddlingPrice});
+    if (made.feasible()) join({std::move(made), "the given plan", kMiddlingPrice});
+  }
+
+  void try_in_order() {
+    for (std::size_t rank = 0; rank < built_.size(); ++rank) {
+      if (is_with_the_dead(rank) && !with_the_dead_) continue;
+      build(rank);
+      join_built(rank);
+      if (is_done()) return;
+    }
+    for (std::size_t k = 0; k < asked_.size() && !is_done(); ++k) {
+      ask(k);
+      join_answer(k);
+    }
+  }
+
+  void try_on_two_threads() {
+    struct End {
+      std::atomic<std::size_t>& enough_at;
+      ~End() { enough_at = 0; }
+    };
+    std::future<void> beside = std::async(std::launch::async, [this] {
+      for (std::size_t rank = 1; with_the_dead_ && rank < built_.size() && may_try(rank); rank += 2)
+        build(rank);
+      ask_the_next();
+    });
+    {
+      const End end{enough_at_};
+      for (std::size_t rank = 0; rank < built_.size() && (rank == 0 || may_try(rank)); rank += 2) {
+        build(rank);
+        tell(built_[rank].made);
+      }
+      ask_the_next();
+      beside.wait();
+    }
+    beside.get();
+    for (std::size_t rank = 0; rank < built_.size(); ++rank) {
+      if (!built_[rank].tried) continue;
+      join_built(rank);
+      if (is_done_but_for_time()) return;
+    }
+    for (std::size_t k = 0; k < asked_.size() && !is_done_but_for_time(); ++k)
+      if (answers_[k]) join_answer(k);
+  }
+
+  static bool is_with_the_dead(std::size_t rank) { return rank % 2 == 1; }
+
+  void build(std::size_t rank) {
+    LocalSearch& search = is_with_the_dead(rank) ? *with_the_dead_ : search_;
+    const Prices prices{.link = prices_[rank / 2]};
+    const std::int64_t before = search.evaluations();
+    Built& built = built_[rank];
+    built.made = is_with_the_dead(rank) ? search.construct_with_the_dead(prices) : search.construct(prices);
+    built.tried = true;
+    built.evaluations = search.evaluations() - before;
+    if (!costs_nothing(built.made)) return;
+    std::size_t known = enough_at_;
+    while (rank + 1 < known && !enough_at_.compare_exchange_weak(known, rank + 1)) {
+    }
+  }
+
+  void ask(std::size_t k) { answers_[k] = asked_[k]->plan(problem_, quick_); }
+  void ask_the_next() {
+    for (std::size_t k = next_to_ask_++; k < asked_.size() && may_try(built_.size() + k); k = next_to_ask_++)
+      ask(k);
+  }
+
+  bool may_try(std::size_t rank) const { return rank < enough_at_ && !(budget_.stop && budget_.stop()); }
+
+  void join_built(std::size_t rank) {
+    Built& built = built_[rank];
+    found_.evaluations += built.evaluations;
+    const double price = std::max(prices_[rank / 2], 0.05);
+    if (built.made.feasible())
+      join({std::move(built.made), is_with_the_dead(rank) ? "the dead" : "prices", price,
+            is_with_the_dead(rank)});
+    else if (!is_with_the_dead(rank))
+      failed_ = std::move(built.made);
+  }
+
+  void join_answer(std::size_t k) {
+    PlanningResult& answer = *answers_[k];
+    if (answer.infeasible) return;
+    add(without_timing(answer.plan), std::string(asked_[k]->name));
+    add(std::move(answer.plan), std::string(asked_[k]->name));
+  }
+
+  void add(Plan plan, std::string from) {
+    StepResult step = evaluate_(plan);
+    if (!step.infeasible) join({{std::move(plan), std::move(step)}, std::move(from), kMiddlingPrice});
+  }
+
+  Incumbent complete(Plan plan, const Prices& prices) {
+    const std::int64_t before = search_.evaluations();
+    Incumbent made = search_.complete(std::move(plan), prices);
+    found_.evaluations += search_.evaluations() - before;
+    return made;
+  }
+
+  void join(StartingPoint start) {
+    std::vector<StartingPoint>& points = found_.points;
+    points.push_back(std::move(start));
+    if (points.size() > 1 && !points.back().incumbent.beats(points[best_].incumbent)) return;
+    best_ = points.size() - 1;
+    tell(points[best_].incumbent);
+  }
+
+  void tell(const Incumbent& made) {
+    if (!made.feasible() || made.step.step_time >= told_) return;
+    told_ = made.step.step_time;
+    if (budget_.round) budget_.round(0, made);
+  }
+
+  bool is_done() const { return (budget_.stop && budget_.stop()) || is_done_but_for_time(); }
+  bool is_done_but_for_time() const {
+    return !found_.points.empty() && costs_nothing(found_.points[best_].incumbent);
+  }
+
+  const PlanningProblem& problem_;
+  const PlannerOptions& options_;
+  const std::vector<Choice>& choices_;
+  LocalSearch& search_;
+  LocalSearch* with_the_dead_;
+  Evaluator& evaluate_;
+  const SearchBudget& budget_;
+  std::span<const double> prices_;
+  std::vector<Built> built_;  // by rank: at each price without and with the dead
+  PlannerOptions quick_;
+  std::vector<const Planner*> asked_;  // these rank behind what is built
+  std::vector<std::optional<PlanningResult>> answers_;
+  std::atomic<std::size_t> next_to_ask_ = 0;
+  std::atomic<std::size_t> enough_at_ = std::numeric_limits<std::size_t>::max();  // a rank: need not be tried
+  Starts found_;
+  std::size_t best_ = 0;
+  Nanoseconds told_ = std::numeric_limits<Nanoseconds>::max();
+  Incumbent failed_;
+};
+
 }  // namespace
 
-std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
-                                       const std::vector<Choice>& choices, LocalSearch& search,
-                                       LocalSearch* with_the_dead, Evaluator& evaluate,
-                                       const SearchBudget& budget) {
-  std::vector<StartingPoint> starts;
-  std::size_t best = 0;
-  auto join = [&](StartingPoint start) {
-    starts.push_back(std::move(start));
-    if (starts.size() > 1 && !starts.back().incumbent.beats(starts[best].incumbent)) return;
-    best = starts.size() - 1;
-    if (budget.round) budget.round(0, starts[best].incumbent);
-  };
-  auto add = [&](Plan plan, std::string from) {
-    StepResult step = evaluate(plan);
-    if (!step.infeasible) join({{std::move(plan), std::move(step)}, std::move(from), kMiddlingPrice});
-  };
-  auto done = [&] {
-    if (budget.stop && budget.stop()) return true;
-    if (starts.empty()) return false;
-    const StepResult& step = starts[best].incumbent.step;
-    return step.step_time <= step.plain_time;
-  };
-  if (options.start) {
-    add(*options.start, "the given plan");
-    if (starts.empty())
-      if (Incumbent made = search.complete(without_timing(*options.start), {.link = kMiddlingPrice});
-          made.feasible())
-        join({std::move(made), "the given plan", kMiddlingPrice});
-  }
-  Incumbent failed;
-  for (const double link : kLinkPrices) {
-    if (!options.allow_swap && link != kLinkPrices.front()) break;
-    Incumbent made = search.construct({.link = link});
-    if (made.feasible())
-      join({std::move(made), "prices", std::max(link, 0.05)});
-    else
-      failed = std::move(made);
-    if (done()) break;
-    if (!with_the_dead) continue;
-    made = with_the_dead->construct_with_the_dead({.link = link});
-    if (made.feasible()) join({std::move(made), "the dead", std::max(link, 0.05), true});
-    if (done()) break;
-  }
-  PlannerOptions quick = options;
-  quick.progress = nullptr;
-  quick.settings.clear();
-  quick.evaluations = 0;
-  quick.start.reset();
-  for (const Planner& planner : planners()) {
-    if (done()) break;
-    if (!is_asked(planner.name, problem.program)) continue;
-    PlanningResult result = planner.plan(problem, quick);
-    if (result.infeasible) continue;
-    add(without_timing(result.plan), std::string(planner.name));
-    add(std::move(result.plan), std::string(planner.name));
-  }
-  if (starts.empty())
-    if (Incumbent made = search.complete(without_all(problem, choices), {}); made.feasible())
-      join({std::move(made), "moving everything", kMiddlingPrice});
-  if (starts.empty()) starts.push_back({std::move(failed), "prices", kMiddlingPrice});
-  std::stable_sort(starts.begin(), starts.end(), [](const StartingPoint& a, const StartingPoint& b) {
-    return a.incumbent.beats(b.incumbent);
-  });
-  return starts;
+Starts find_starts(const PlanningProblem& problem, const PlannerOptions& options,
+                   const std::vector<Choice>& choices, LocalSearch& search, LocalSearch* with_the_dead,
+                   Evaluator& evaluate, const SearchBudget& budget) {
+  return StartFinder(problem, options, choices, search, with_the_dead, evaluate, budget).find();
 }
 
 }  // namespace ebb

@@ -13,13 +13,17 @@ struct StartingPoint {
   bool outliving = false;   // was it built with blocks kept past their death?
 };
 
-// The plans that keep the limit, best first; at least one entry, which is infeasible if there is none.
-// The budget is asked to stop between planners and told the best so far. A given start that does not keep the
+struct Starts {
+  std::vector<StartingPoint> points = {};  // best first; at least one, which is infeasible if there is none
+  std::int64_t evaluations = 0;
+};
+
+// The plans that keep the limit, the same whether one thread looks for them or two. The budget is asked to
+// stop between planners, from any thread, and told the best so far. A given start that does not keep the
 // limit is completed until it does. `with_the_dead`: searches with the choices it has if blocks are kept past
 // their death; nullptr: none is worth it.
-std::vector<StartingPoint> find_starts(const PlanningProblem& problem, const PlannerOptions& options,
-                                       const std::vector<Choice>& choices, LocalSearch& search,
-                                       LocalSearch* with_the_dead, Evaluator& evaluate,
-                                       const SearchBudget& budget);
+Starts find_starts(const PlanningProblem& problem, const PlannerOptions& options,
+                   const std::vector<Choice>& choices, LocalSearch& search, LocalSearch* with_the_dead,
+                   Evaluator& evaluate, const SearchBudget& budget);
 
 }  // namespace ebb
