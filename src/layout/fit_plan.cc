@@ -47,9 +47,11 @@ class Fitter {
 
   FittedPlan run(const Plan& plan) {
     if (capacity_ < 0) return std::move(result_);
-    pack_plans(plan);
-    if (!result_.fits) retime_plans(plan);
-    if (!result_.fits && !is_late()) {
+    if (options_.effort != Effort::last) {
+      pack_plans(plan);
+      if (!result_.fits) retime_plans(plan);
+    }
+    if (options_.effort != Effort::usual && !result_.fits && !is_late()) {
       effort_ = kLastEffort;
       planned_for_ = problem_.limit - options_.reserve;
       retime(plan, planned_for_);
@@ -64,8 +66,9 @@ class Fitter {
     Bytes limit = problem_.limit - options_.reserve;
     for (int plans = 0; plans < kMostPackedPlans; ++plans) {
       planned_for_ = limit;
-      std::optional<Run> given = simulate(plan, limit);
-      const Bytes excess = given ? pack_schedule(*given) : 1;
+      const bool is_known = plans == 0 && options_.excess > 0;
+      const Bytes excess = is_known ? options_.excess : pack_as_scheduled(plan, limit);
+      if (plans == 0) result_.excess = excess;
       if (excess == 0 || !options_.make_plan || is_late()) return;
       limit -= std::max(excess, problem_.limit / kCut + 1);
       if (limit < problem_.limit - problem_.limit / kMostOff) return;
@@ -73,6 +76,11 @@ class Fitter {
       if (!next) return;
       plan = std::move(*next);
     }
+  }
+
+  Bytes pack_as_scheduled(const Plan& plan, Bytes limit) {
+    std::optional<Run> given = simulate(plan, limit);
+    return given ? pack_schedule(*given) : 1;
   }
 
   void retime_plans(Plan plan) {

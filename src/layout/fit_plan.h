@@ -28,12 +28,20 @@ struct FitProblem {
 // A plan for a smaller limit, or nothing if there is none.
 using MakePlan = std::function<std::optional<Plan>(Bytes limit)>;
 
+enum class Effort : char {
+  usual,
+  last,  // only what comes where the usual failed
+  both,
+};
+
 struct FitOptions {
   Bytes alignment = kDefaultAlignment;
   Bytes reserve = 0;             // kept free above the footprint for requests that no plan knows
   std::int64_t budget = 40'000;  // steps of each attempt to pack
   double deadline_seconds = 20;  // after this no new attempt begins, and each takes a part of it; 0: never
   MakePlan make_plan = nullptr;  // nullptr: the plan is not made again
+  Effort effort = Effort::both;
+  Bytes excess = 0;  // known from an earlier call: the plan as it is scheduled is so much too large
 };
 
 // What was done to the plan, from least to most. Each includes those before it.
@@ -46,10 +54,11 @@ enum class Retiming : char {
 };
 
 struct FittedPlan {
-  bool fits = false;  // if not, only `attempts` and the `load` of the last one are meaningful
+  bool fits = false;  // if not, only `attempts`, `excess` and the `load` of the last one are meaningful
   Retiming retiming = Retiming::none;
   Bytes planned_for = 0;     // the limit the plan was made for, less than the problem's if it was made again
   int attempts = 0;          // at packing
+  Bytes excess = 0;          // by which the given plan was too large as it was scheduled, if it was packed
   LoweredPlan lowered = {};  // lowered.plan is the plan
   StepResult step = {};
   Timeline timeline = {};

@@ -155,6 +155,40 @@ TEST(FitPlan, AsksForAPlanForLessUntilOneFits) {
   EXPECT_EQ(fit.footprint, 1000);
 }
 
+TEST(FitPlan, ComesToTheSameInOneGoAndInTwo) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Case c(seed);
+    FitOptions options{.alignment = 1, .budget = 100, .deadline_seconds = 0};
+    const FittedPlan both = c.fit(options);
+    options.effort = Effort::usual;
+    FittedPlan parts = c.fit(options);
+    options.effort = Effort::last;
+    if (!parts.fits) parts = c.fit(options);
+    EXPECT_EQ(both.fits, parts.fits) << "seed " << seed;
+    EXPECT_EQ(both.layout, parts.layout) << "seed " << seed;
+  }
+}
+
+TEST(FitPlan, DoesNotPackAgainWhatIsKnownToBeTooLarge) {
+  const Program program = literal_program({op({writes(0)}), op({writes(1)}), op({reads(1)}), op({reads(0)})},
+                                          {local(1000, 0, 3), local(1000, 1, 2)});
+  const Gaps gaps(program);
+  Machine machine;
+  machine.bandwidth_in = machine.bandwidth_out = 1'000'000'000;
+  Plan swap = Plan::keep_all(gaps);
+  swap[gaps.find(0, 0)] = swap_it();
+  std::vector<Bytes> asked;
+  const auto make_plan = [&](Bytes limit) -> std::optional<Plan> {
+    asked.push_back(limit);
+    return swap;
+  };
+  const FittedPlan fit = fit_plan({program, gaps, machine, 2000}, Plan::keep_all(gaps),
+                                  {.alignment = 1, .make_plan = make_plan, .excess = 300});
+  ASSERT_TRUE(fit.fits);
+  EXPECT_EQ(asked, (std::vector<Bytes>{1700}));
+  EXPECT_EQ(fit.attempts, 1);
+}
+
 TEST(FitPlan, HasAnOffsetForEveryBirthAndReturn) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Case c(seed);

@@ -96,6 +96,23 @@ TEST(Lower, RefusesWhatDoesNotFit) {
   EXPECT_EQ(infeasible->available, 19);
 }
 
+TEST(Lower, GivesUpWhatReplaysTooMuch) {
+  // Two blocks, each made again for its reader.
+  Problem p({op({reads(0), writes(1)}), op({reads(0), writes(2)}), op({}), op({reads(1)}), op({reads(2)})},
+            {persistent(10), local(10, 0, 3), local(10, 1, 4)});
+  p.decide(1, 0) = p.decide(2, 1) = recompute_it();
+  Lowerer lowerer(p.program, p.gaps);
+  lowerer.give_up_beyond(1);
+  const auto given_up = lowerer.lower(p.plan, 100, p.lowered);
+  ASSERT_TRUE(given_up);
+  EXPECT_EQ(given_up->obstacle, Obstacle::too_large);
+  lowerer.give_up_beyond(2);
+  EXPECT_FALSE(lowerer.lower(p.plan, 100, p.lowered));
+  EXPECT_EQ(p.lowered.replays.size(), 2u);
+  lowerer.give_up_beyond(0);
+  EXPECT_FALSE(lowerer.lower(p.plan, 100, p.lowered));
+}
+
 TEST(Lower, RefusesToRecomputeWhatCannotBeMadeAgain) {
   std::vector<Op> ops = {op({writes(0)}), op({}), op({reads(0)})};
   ops[0].replayable = false;

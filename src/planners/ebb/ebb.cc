@@ -125,7 +125,7 @@ class EbbSearch {
       return std::move(made.plan);
     };
     const double deadline = options_.deadline_seconds > 0 ? time_left() : 0;
-    PackedPlan packed = pack_plan(problem_, result_.plan, step_time, for_less, deadline);
+    PackedPlan packed = pack_plan(problem_, result_.plan, step_time, for_less, deadline, options_.threads);
     if (options_.start) {
       PackedPlan given = pack_plan(problem_, *options_.start, step_time, nullptr, deadline);
       if (given.fits && (!packed.fits || given.step_time < packed.step_time)) packed = std::move(given);

@@ -1,5 +1,7 @@
 #include "planners/ebb/footprint.h"
 
+#include <future>
+
 namespace ebb {
 namespace {
 
@@ -8,15 +10,31 @@ constexpr double kAsGood = 1.001;  // a retimed plan that takes no longer than t
 }  // namespace
 
 PackedPlan pack_plan(const PlanningProblem& problem, const Plan& plan, Nanoseconds step_time,
-                     const layout::MakePlan& make_plan, double deadline_seconds) {
+                     const layout::MakePlan& make_plan, double deadline_seconds, int threads) {
   const layout::FitProblem fit{problem.program, problem.gaps, problem.machine, problem.limit};
-  layout::FitOptions options{.budget = 8000, .deadline_seconds = deadline_seconds};
+  layout::FitOptions options{
+      .budget = 8000, .deadline_seconds = deadline_seconds, .effort = layout::Effort::usual};
   layout::FittedPlan fitted = layout::fit_plan(fit, plan, options);
-  const double enough = kAsGood * static_cast<double>(step_time);
-  if (make_plan && (!fitted.fits || static_cast<double>(fitted.step_time) > enough)) {
+  const auto is_enough = [&](const layout::FittedPlan& made) {
+    return made.fits && static_cast<double>(made.step_time) <= kAsGood * static_cast<double>(step_time);
+  };
+  options.excess = fitted.excess;
+  // The same plan with more effort, beside plans for less: if that is enough, they were for nothing.
+  std::future<layout::FittedPlan> persistent;
+  if (!fitted.fits)
+    persistent =
+        std::async(threads > 1 && make_plan ? std::launch::async : std::launch::deferred, [&, options] {
+          layout::FitOptions most = options;
+          most.effort = layout::Effort::last;
+          return layout::fit_plan(fit, plan, most);
+        });
+  if (persistent.valid() && (threads <= 1 || !make_plan)) fitted = persistent.get();
+  if (make_plan && !is_enough(fitted)) {
     options.make_plan = make_plan;
     layout::FittedPlan again = layout::fit_plan(fit, plan, options);
-    if (again.fits && (!fitted.fits || again.step_time < fitted.step_time)) fitted = std::move(again);
+    if (persistent.valid()) fitted = persistent.get();
+    if (again.fits && !is_enough(fitted) && (!fitted.fits || again.step_time < fitted.step_time))
+      fitted = std::move(again);
   }
   if (!fitted.fits) return {.fits = false, .plan = plan};
   const bool as_given = fitted.retiming == layout::Retiming::none && fitted.planned_for == problem.limit;

@@ -16,8 +16,8 @@ struct PackedPlan {
 };
 
 // `step_time`: of the plan by load. `make_plan` makes a plan for less; nullptr: the plan stays the one given.
-// No deadline: 0.
+// No deadline: 0. The same with one thread and with two.
 PackedPlan pack_plan(const PlanningProblem& problem, const Plan& plan, Nanoseconds step_time,
-                     const layout::MakePlan& make_plan, double deadline_seconds);
+                     const layout::MakePlan& make_plan, double deadline_seconds, int threads = 1);
 
 }  // namespace ebb
