@@ -223,6 +223,7 @@ DeviceStatus Conductor::status() {
   if (plan_) {
     status.planner = plan_->planner;
     status.predicted_step = plan_->predicted_step;
+    status.predicted_replays = static_cast<std::int64_t>(plan_->lowered.replays.size());
     status.plain_step = plan_->step.plain_time;
     status.planning_seconds = plan_->planning_seconds;
   }

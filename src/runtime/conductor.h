@@ -41,12 +41,18 @@ class Conductor final : public Guide, public CopyLog {
     return follower_ && follower_->make_room_for(replayed);
   }
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) override;
+  bool keeps_freed(PagedBlock& block) override { return follower_ && follower_->keeps_freed(block); }
   bool keeps_replayed(const Step& step, const PagedBlock& block) override {
     return !follower_ || follower_->keeps_replayed(step, block);
   }
   void copied(Engine engine, const PagedBlock& block, Event start, Event end) override {
     (void)block;
     log_.copy(engine, follower_ ? follower_->current_gap() : -1, start, end);
+  }
+
+  // What the plan keeps although the program freed it.
+  void let_freed_go() {
+    if (follower_) follower_->let_all_go();
   }
 
   bool following() const { return follower_.has_value(); }

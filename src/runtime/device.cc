@@ -37,7 +37,7 @@ struct Device::Parts {
       : backend(b),
         recipes(table, {.most_steps = options.recipe_steps}),
         pager(b, pager_options(checked(options)), recipes, statistics),
-        lifetimes(table, pager, recipes, statistics),
+        lifetimes(table, pager, recipes, statistics, guide),
         recorder(options.trace_events),
         shared{table, pager, recipes, lifetimes, statistics, frame, guide},
         mode(options.mode),
@@ -169,6 +169,7 @@ void Device::evict_all() {
   const Lock lock(parts_->mutex);
   if (parts_->frame.current) return;
   parts_->executor.update_times();
+  if (parts_->conductor) parts_->conductor->let_freed_go();
   parts_->pager.compact({});
 }
 

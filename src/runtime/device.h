@@ -106,7 +106,8 @@ class Device {
   // compute is not the calling thread, a host-side reader synchronizes first.
   [[nodiscard]] Pin pin(Handle block, PinFor purpose);
 
-  // All that is not pinned leaves: the worst case, for tests. Nothing happens inside an op.
+  // All that is not pinned leaves, and what only a plan keeps goes: the worst case, for tests. Nothing
+  // happens inside an op.
   void evict_all();
   // Afterwards no copy is under way and no block is dropped, so that `readable` answers for all of them.
   void settle();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "plan/stays.h"
 #include "runtime/remembered_ops.h"
 
 namespace ebb {
@@ -51,6 +52,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
       nth_birth_(program_.blocks().size(), 0),
+      kept_until_(program_.blocks().size(), 0),
       surprises_(parts.pager.surprises().count()) {
   for (const Op& op : program_.ops())
     for (std::size_t k = 0; k < op.births.size(); ++k)
@@ -63,6 +65,14 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
     items += commands[i].kind == CommandKind::run || commands[i].kind == CommandKind::replay;
   }
   for (GapId g = 0; g < plan_->gaps.count(); ++g)
+    if (kept_past_death(plan_->gaps[g], plan_->lowered.plan[g]))
+      kept_until_[static_cast<std::size_t>(plan_->gaps[g].block)] = commands.size();
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    if (commands[i].kind == CommandKind::drop) {
+      std::size_t& until = kept_until_[static_cast<std::size_t>(plan_->gaps[commands[i].gap].block)];
+      if (until > 0 && plan_->gaps[commands[i].gap].kind == GapKind::trailing) until = i;
+    }
+  for (GapId g = 0; g < plan_->gaps.count(); ++g)
     for (const OpIndex position : replayed_at(plan_->gaps[g], plan_->lowered.plan[g]))
       if (position < program_.op_count())
         targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
@@ -74,6 +84,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
 }
 
 Follower::~Follower() {
+  let_all_go();
   parts_.pager.keep_low_end_for_plan(false);
   for (BlockId b = 0; b < program_.block_count(); ++b)
     if (PagedBlock* block = tracker_.bound(b)) block->home = kAnywhere;
@@ -108,6 +119,7 @@ void Follower::settle() {
 }
 
 void Follower::iteration_ended() {
+  let_all_go();
   const std::int64_t surprises = parts_.pager.surprises().count();
   const bool many = (surprises - surprises_) * kFewSurprises > program_.op_count();
   anyone_replays_ = many || parts_.pager.host().may_refuse(program_.peak_demand());
@@ -121,6 +133,7 @@ void Follower::issue_until(OpIndex op) {
     // The iteration ended as planned: what is left of it belongs before the next. Else it is void.
     const bool ended = next_ > run_at_.back();
     while (ended && next_ < commands.size()) issue(commands[next_++]);
+    let_all_go();
     next_ = step_ = 0;
     replayed_ = kNoOp;
   }
@@ -211,7 +224,31 @@ bool Follower::bring_in(GapId gap) {
   return parts_.pager.bring_in_at(*block, offset);
 }
 
+bool Follower::keeps_freed(PagedBlock& block) {
+  const BlockId id = tracker_.block_of(block);
+  const std::size_t until = id < 0 ? 0 : kept_until_[static_cast<std::size_t>(id)];
+  if (until == 0 || until < next_ || !block.has_bytes()) return false;
+  if (tracker_.last() != program_.block(id).death) return false;  // freed where the plan does not expect it
+  held_.push_back({id, &block, BlockHold(block, &PagedBlock::keeps)});
+  return true;
+}
+
+bool Follower::let_go(BlockId block) {
+  const auto it =
+      std::find_if(held_.begin(), held_.end(), [&](const HeldBlock& held) { return held.id == block; });
+  if (it == held_.end()) return false;
+  PagedBlock& freed = *it->block;
+  held_.erase(it);
+  parts_.lifetimes.let_go(freed);
+  return true;
+}
+
+void Follower::let_all_go() {
+  while (!held_.empty()) let_go(held_.back().id);
+}
+
 bool Follower::drop(GapId gap) {
+  if (let_go(plan_->gaps[gap].block)) return true;
   PagedBlock* block = block_of(gap);
   if (!block || block->freed) return true;
   const Decision& decision = plan_->lowered.plan[gap];

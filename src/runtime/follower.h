@@ -33,6 +33,10 @@ class Follower {
 
   PlannedPlace place_of(const ScriptMalloc& malloc, OpIndex op) const;
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const;
+  // The program frees the block: does the plan keep it for a later replay? Then it is held until its drop.
+  bool keeps_freed(PagedBlock& block);
+  // What is held so.
+  void let_all_go();
   // Of what a planned replay makes on its way: only what a later step of it reads, and until its end.
   bool keeps_replayed(const Step& step, const PagedBlock& block);
 
@@ -47,6 +51,11 @@ class Follower {
   GapId current_gap() const { return current_gap_; }
 
  private:
+  struct HeldBlock {
+    BlockId id = 0;
+    PagedBlock* block = nullptr;
+    BlockHold hold;
+  };
   bool is_target(BlockId block, OpIndex position) const;
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
@@ -57,6 +66,7 @@ class Follower {
   bool release(GapId gap);
   bool bring_in(GapId gap);
   bool drop(GapId gap);
+  bool let_go(BlockId block);
   void replay(OpIndex position);
   PagedBlock* block_of(GapId gap) const;
   Bytes arena_end(Bytes offset, Bytes bytes) const { return offset + Arena::rounded(bytes); }
@@ -72,6 +82,8 @@ class Follower {
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
   std::vector<bool> remembered_;               // by op: the plan needs its recipe
   std::vector<int> nth_birth_;                 // by block: among the births of its op
+  std::vector<std::size_t> kept_until_;        // by block: past its death, its drop's command; or 0
+  std::vector<HeldBlock> held_;                // freed by the program
   std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
   std::vector<BlockId> on_the_way_;            // that the replay made and keeps until its end

@@ -41,6 +41,8 @@ class Guide {
   [[nodiscard]] virtual bool make_room_for(const Step& replayed) = 0;
   // Where a replayed op's nth malloc goes.
   virtual PlannedPlace place_of_replayed(const Step& step, std::size_t nth) = 0;
+  // The program frees the block. Does a plan hold it for a replay, until it calls Lifetimes::let_go?
+  virtual bool keeps_freed(PagedBlock& block) = 0;
   // A replay made a dropped block on its way to another, in this step. Does it stay?
   virtual bool keeps_replayed(const Step& step, const PagedBlock& block) = 0;
 };
@@ -59,6 +61,7 @@ struct GuideSlot {
   PlannedPlace place_of_replayed(const Step& step, std::size_t nth) const {
     return current ? current->place_of_replayed(step, nth) : PlannedPlace{};
   }
+  bool keeps_freed(PagedBlock& block) const { return current && current->keeps_freed(block); }
   bool keeps_replayed(const Step& step, const PagedBlock& block) const {
     return !current || current->keeps_replayed(step, block);
   }

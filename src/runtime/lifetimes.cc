@@ -7,6 +7,10 @@ namespace ebb {
 void Lifetimes::free(PagedBlock& block) {
   block.freed = true;
   if (std::exchange(block.stuck, false)) --block.pins;
+  if (!guide_.keeps_freed(block)) let_go(block);
+}
+
+void Lifetimes::let_go(PagedBlock& block) {
   if (!recipes_.detach(block).empty()) ++statistics_.kept_for_replay;
   reap(block.handle);
 }

@@ -1,20 +1,23 @@
-// When a block's memory goes: the program has freed it, nobody has it pinned, and no dropped block needs its
-// bytes.
+// When a block's memory goes: the program has freed it, nobody has it pinned, no dropped block needs its
+// bytes, and no plan keeps it for a replay.
 #pragma once
 
-#include "runtime/pager.h"
+#include "runtime/guide.h"
 
 namespace ebb {
 
 class Lifetimes {
  public:
   // REQUIRES: all outlive this.
-  Lifetimes(BlockTable& table, Pager& pager, RecipeBook& recipes, DeviceStatistics& statistics)
-      : table_(table), pager_(pager), recipes_(recipes), statistics_(statistics) {}
+  Lifetimes(BlockTable& table, Pager& pager, RecipeBook& recipes, DeviceStatistics& statistics,
+            const GuideSlot& guide)
+      : table_(table), pager_(pager), recipes_(recipes), statistics_(statistics), guide_(guide) {}
 
   // The program is done with it. Recipes that read it find another way or its bytes stay for them; never
   // fails.
   void free(PagedBlock& block);
+  // A plan kept it since it was freed, until now.
+  void let_go(PagedBlock& block);
   // A temporary: nobody else knows it.
   void erase(PagedBlock& block);
   // Lets the block go if it is time; call it when one of its counters has fallen.
@@ -29,6 +32,7 @@ class Lifetimes {
   Pager& pager_;
   RecipeBook& recipes_;
   DeviceStatistics& statistics_;
+  const GuideSlot& guide_;
 };
 
 }  // namespace ebb

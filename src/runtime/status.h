@@ -39,9 +39,10 @@ struct DeviceStatus {
   std::string fingerprint = {};  // of the iteration
   std::int64_t ops_per_iteration = 0;
   Nanoseconds predicted_step = 0;  // of the plan
-  Nanoseconds plain_step = 0;      // the same without a limit, as predicted
-  Nanoseconds measured_step = 0;   // of the last iteration that is measured
-  std::int64_t iterations = 0;     // seen since one was first found
+  std::int64_t predicted_replays = 0;
+  Nanoseconds plain_step = 0;     // the same without a limit, as predicted
+  Nanoseconds measured_step = 0;  // of the last iteration that is measured
+  std::int64_t iterations = 0;    // seen since one was first found
   std::int64_t planned_iterations = 0;
   std::int64_t plans_made = 0;
   std::int64_t plans_reused = 0;  // taken from the cache

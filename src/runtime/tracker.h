@@ -46,6 +46,8 @@ class Tracker {
   OpIndex place() const { return place_; }
   // The op that runs, or kNoOp.
   OpIndex running() const { return running_; }
+  // That one, or the one before.
+  OpIndex last() const { return running_ != kNoOp ? running_ : (place_ + op_count() - 1) % op_count(); }
   PagedBlock* bound(BlockId block) const { return bound_[static_cast<std::size_t>(block)]; }
   // The block of the program behind it, or -1.
   BlockId block_of(const PagedBlock& block) const;

@@ -203,6 +203,7 @@ py::dict status() {
   answer["fingerprint"] = state.fingerprint;
   answer["ops_per_iteration"] = state.ops_per_iteration;
   answer["predicted_step_ns"] = state.predicted_step;
+  answer["predicted_replays"] = state.predicted_replays;
   answer["plain_step_ns"] = state.plain_step;
   answer["measured_step_ns"] = state.measured_step;
   answer["iterations"] = state.iterations;

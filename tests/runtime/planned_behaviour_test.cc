@@ -243,6 +243,57 @@ std::int64_t resident_pages() {
 }
 
 // EBB_SOAK=1: 100,000 iterations.
+// Op 0 makes a small block, op 1 a large one of it; then the small one is freed, and the large one is dropped
+// until op 4.
+TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
+  constexpr Bytes kUnit = 512, kSmall = 4, kLarge = 20;
+  const Program program =
+      Program::build({.name = "kept"},
+                     {{.name = "small", .duration = 1000, .accesses = {{.block = 0, .writes = true}}},
+                      {.name = "large",
+                       .duration = 1000,
+                       .accesses = {{.block = 0, .reads = true}, {.block = 1, .writes = true}}},
+                      {.name = "other", .duration = 1000, .accesses = {{.block = 2, .writes = true}}},
+                      {.name = "use other", .duration = 1000, .accesses = {{.block = 2, .reads = true}}},
+                      {.name = "use large", .duration = 1000, .accesses = {{.block = 1, .reads = true}}}},
+                     {{.bytes = kSmall, .birth = 0, .death = 1},
+                      {.bytes = kLarge, .birth = 1, .death = 4},
+                      {.bytes = 16, .birth = 2, .death = 3}});
+  DeviceOptions options{
+      .limit = 34 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
+  options.allow_recompute = true;
+  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+    PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
+    GapId small = -1, large = -1;
+    for (GapId g = 0; g < problem.gaps.count(); ++g) {
+      const Gap& gap = problem.gaps[g];
+      const Bytes bytes = problem.program.block(gap.block).bytes;
+      if (bytes == kSmall * kUnit && gap.kind == GapKind::trailing) small = g;
+      if (bytes == kLarge * kUnit && gap.kind == GapKind::between) large = g;
+    }
+    if (small < 0 || large < 0) throw std::logic_error("other gaps than expected");
+    result.plan[large] = {.action = Action::recompute, .stays = std::vector<OpRange>{}};
+    result.plan[small] = {.action = Action::recompute,
+                          .stays = {{{problem.gaps[small].from + 1, problem.gaps[large].to + 1}}}};
+    return result;
+  };
+  NullBackend backend;
+  Device device(backend, options);
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
+  for (int i = 0; i < 5; ++i) runner.iterate();
+  EXPECT_EQ(device.status().predicted_replays, 1);
+  EXPECT_EQ(device.iterations().back().replays, 1);
+  EXPECT_EQ(device.iterations().back().left_out, 0);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+  // An iteration that ends early leaves nothing behind.
+  const std::int64_t blocks = device.statistics().blocks;
+  runner.iterate({.stop_after = 2});
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  EXPECT_EQ(device.statistics().blocks, blocks);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
 TEST_F(PlannedChain, DoesNotGrowOverManyIterations) {
   DeviceOptions small = options(40 * 512);
   small.trace_events = 2000;

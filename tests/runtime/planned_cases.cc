@@ -129,6 +129,7 @@ std::string run_planned_case(const PlannedCase& one, PlannedSum& sum) {
     return runner.wrong_reads() > 0 ? "wrong reads after " + std::string(error.what()) : "";
   }
   runner.finish();
+  device.evict_all();  // the plan may have kept something for the rest of the iteration
   sum.add(device, planned);
   sum.failures += runner.failures();
   return what_is_wrong(device, runner, one, limit);
