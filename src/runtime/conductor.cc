@@ -132,6 +132,7 @@ void Conductor::forget_place() {
 bool Conductor::op_begins(const OpSeen& op) {
   take_news();
   if (!tracker_) return false;
+  const bool was_known = tracker_->known();
   const Tracker::Verdict verdict = tracker_->op_begins(op, parts_.pager.now());
   if (verdict == Tracker::Verdict::unknown) {
     followed_all_along_ = false;
@@ -139,7 +140,7 @@ bool Conductor::op_begins(const OpSeen& op) {
     if (++strange_ops_ == tracker_->iteration().program.op_count() + kStrangeOps) forget_place();
     return false;
   }
-  if (verdict == Tracker::Verdict::found) forget_place();
+  if (verdict == Tracker::Verdict::found && was_known) forget_place();
   if (verdict == Tracker::Verdict::jumped && tracker_->place() == 0) log_.lose();
   if (!follower_) return false;
   follower_->issue_until(tracker_->place());

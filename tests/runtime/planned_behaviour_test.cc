@@ -1,6 +1,7 @@
 // What planned mode does, behaviour by behaviour, on a chain of layers: forward, backward, update.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -243,6 +244,34 @@ std::int64_t resident_pages() {
 }
 
 // EBB_SOAK=1: 100,000 iterations.
+// A planner that takes all the time it has is asked once more while its first plan is followed.
+TEST_F(PlannedChain, APlanMadeInAHurryIsImproved) {
+  std::atomic<int> ended = 0;
+  DeviceOptions patient = options(40 * 512);
+  patient.planning_seconds = 2.5;
+  patient.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
+    if (ended == 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(1.1 * planning.deadline_seconds));
+    planning.progress({});
+    PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
+    for (GapId g = 0; g < problem.gaps.count(); ++g)
+      if (problem.program.block(problem.gaps[g].block).lifetime == Lifetime::local &&
+          problem.gaps[g].kind == GapKind::between)
+        result.plan[g] = {.action = Action::swap, .stays = {}};
+    ++ended;
+    return result;
+  };
+  Device device(backend, patient);
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 20'000)) << device.status().refusal;
+  for (int i = 0; i < 500 && device.status().improving; ++i) {
+    runner.iterate();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GE(ended, 2);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
 // Op 0 makes a small block, op 1 a large one of it; then the small one is freed, and the large one is dropped
 // until op 4.
 TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
