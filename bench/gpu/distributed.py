@@ -67,10 +67,7 @@ def make_model(name: str, device: str, batch: int, sync_batch_norm: bool, rank: 
 def train(rank: int, name: str, options: argparse.Namespace, steps: int, limit: dict[str, Any] | None) -> dict[str, Any]:
     cuda = options.device == "cuda"
     if cuda:
-        torch.use_deterministic_algorithms(True, warn_only=name not in models.STRICT)
-        torch.backends.cudnn.deterministic = True
-        torch.backends.cudnn.benchmark = False
-        torch.cuda.init()
+        models.deterministic(name in models.STRICT)
     if limit is not None:
         ebb.limit(device=options.device, **limit)
     model = make_model(name, options.device, options.batch or BATCH.get(name, 4), options.sync_batch_norm, rank)

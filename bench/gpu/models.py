@@ -68,6 +68,14 @@ STRICT = ("gpt2", "vit_base")
 MODELS = {make.__name__: make for make in (resnet50, vgg16, densenet121, vit_base, gpt2)}
 
 
+def deterministic(strict: bool) -> None:
+    """Makes the device compute the same bits every time."""
+    torch.use_deterministic_algorithms(True, warn_only=not strict)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+    torch.cuda.init()
+
+
 def _checkpoint_each(modules: Iterable[nn.Module]) -> None:
     from torch.utils.checkpoint import checkpoint
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator
 
 import planned as shares_of_peak
 import torch
-from models import device_memory_in_use, make_optimizer
+from models import deterministic, device_memory_in_use, make_optimizer
 from paper_models import Network
 
 import ebb
@@ -36,7 +36,7 @@ class Case:
         if self.device == "cpu":
             torch.use_deterministic_algorithms(self.exact)
         elif self.exact:
-            shares_of_peak.deterministic(strict=False)
+            deterministic(strict=False)
         else:
             torch.cuda.init()
 

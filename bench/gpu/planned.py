@@ -20,7 +20,7 @@ import tempfile
 import time
 from typing import Any
 
-from models import MODELS, STRICT, checkpoint_by_hand, device_memory_in_use, import_all, make_optimizer
+from models import MODELS, STRICT, checkpoint_by_hand, deterministic, device_memory_in_use, import_all, make_optimizer
 
 import torch
 
@@ -93,13 +93,6 @@ def whole_report() -> dict[str, Any]:
         ebb.report(path)
         with open(path, encoding="utf-8") as file:
             return dict(json.load(file))
-
-
-def deterministic(strict: bool) -> None:
-    torch.use_deterministic_algorithms(True, warn_only=not strict)
-    torch.backends.cudnn.deterministic = True
-    torch.backends.cudnn.benchmark = False
-    torch.cuda.init()
 
 
 def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = ()) -> dict[str, Any]:

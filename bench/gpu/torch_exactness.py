@@ -18,7 +18,7 @@ import sys
 import time
 from typing import Any
 
-from models import MODELS, STRICT, Model, device_memory_in_use, import_all, make_optimizer
+from models import MODELS, STRICT, Model, deterministic, device_memory_in_use, import_all, make_optimizer
 from paper_models import HOME
 
 import torch
@@ -58,11 +58,10 @@ def make_model(name: str, options: argparse.Namespace) -> Model:
 
 
 def prepare(name: str, device: str, limit: dict[str, Any] | None) -> None:
-    torch.use_deterministic_algorithms(True, warn_only=name not in STRICT)
     if device == "cuda":
-        torch.backends.cudnn.deterministic = True
-        torch.backends.cudnn.benchmark = False
-        torch.cuda.init()
+        deterministic(name in STRICT)
+    else:
+        torch.use_deterministic_algorithms(True, warn_only=True)
     if limit is not None:
         ebb.limit(device=device, planner="none", **limit)
     elif device == "cpu":
