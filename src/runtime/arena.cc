@@ -177,12 +177,26 @@ void Arena::give(const Region& region, std::span<const Event> freed_by) {
   holes_.set_offset(above, region.offset);
 }
 
-void Arena::forget(Backend& backend) {
-  if (freed_.size() < forget_at_) return;
+void Arena::forget(Backend& backend, Event so_far) {
+  // The last of each engine known to have happened, and the first known to be ahead.
+  std::array<Event, kEngines> past = {}, ahead = {};
+  const auto happened = [&](Event event) {
+    const std::size_t engine = index_of(engine_of(event));
+    if (event <= past[engine]) return true;
+    if (ahead[engine] != kHappened && event >= ahead[engine]) return false;
+    const bool answer = backend.happened(event);
+    (answer ? past : ahead)[engine] = event;
+    return answer;
+  };
   for (auto piece = freed_.begin(); piece != freed_.end();) {
-    for (Event& event : piece->second.by)
-      if (event != kHappened && !is_unrecorded(event) && backend.happened(event)) event = kHappened;
-    piece = piece->second.by == LastEvents{} ? freed_.erase(piece) : std::next(piece);
+    LastEvents& by = piece->second.by;
+    if (by[kEngines] != kHappened && so_far != kHappened) {
+      by[index_of(Engine::compute)] = so_far;
+      by[kEngines] = kHappened;
+    }
+    for (Event& event : by)
+      if (event != kHappened && !is_unrecorded(event) && happened(event)) event = kHappened;
+    piece = by == LastEvents{} ? freed_.erase(piece) : std::next(piece);
   }
   forget_at_ = std::max(std::size_t{16}, 2 * freed_.size());
 }

@@ -56,9 +56,11 @@ class Arena {
   void give(const Region& region, std::span<const Event> freed_by);
   void give(const Region& region, Event freed_by) { give(region, std::span(&freed_by, 1)); }
 
-  // Forgets events that have happened, so that nobody waits for them. Now and then: its cost per call is
-  // constant on average.
-  void forget(Backend& backend);
+  // Are there so many events that it is worth asking which have happened? Then `forget` those that have, so
+  // that nobody waits for them: its cost is constant on average. `so_far`, of compute, stands for all that is
+  // unrecorded from then on.
+  bool has_much_to_forget() const { return freed_.size() >= forget_at_; }
+  void forget(Backend& backend, Event so_far = kHappened);
 
   Bytes capacity() const { return capacity_; }
   Bytes in_use() const { return in_use_; }

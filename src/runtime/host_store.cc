@@ -55,7 +55,7 @@ std::optional<HostPlace> HostStore::take(Bytes bytes, std::vector<Event>& waits)
   std::optional<std::size_t> slab = best_slab(bytes);
   if (!slab) slab = add_slab(bytes);
   if (!slab) return std::nullopt;
-  slabs_[*slab].arena.forget(backend_);
+  if (slabs_[*slab].arena.has_much_to_forget()) slabs_[*slab].arena.forget(backend_);
   const std::optional<Region> region = slabs_[*slab].arena.take(bytes, waits);
   if (!region) return std::nullopt;
   in_use_ += region->bytes;

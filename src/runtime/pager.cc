@@ -52,11 +52,12 @@ Event Pager::compute_mark() {
   return mark_;
 }
 
-// Under a plan most of what is freed is taken by compute again, which needs no event: it is recorded when a
-// copy needs one, and plans issue copies when they can begin. On demand a copy may wait for something long
-// past.
+// What is freed is mostly taken by compute again, which needs no event: it is recorded when a copy needs one.
+// Plans issue copies when they can begin, and where nobody had to leave nobody returns. Else, on demand, a
+// copy may wait for something long past.
 Event Pager::compute_so_far() {
-  return low_end_is_planned_ && marked_tick_ < tick_ ? unrecorded(tick_) : compute_mark();
+  const bool copies_come_late = !low_end_is_planned_ && statistics_.evictions > 0;
+  return !copies_come_late && marked_tick_ < tick_ ? unrecorded(tick_) : compute_mark();
 }
 
 Event Pager::recorded(Event event) {

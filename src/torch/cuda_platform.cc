@@ -202,7 +202,7 @@ class CudaPlatform final : public Platform {
  private:
   // What is enqueued on `then` from now on waits for what is on `first` now.
   static void order(const Stream& first, const Stream& then) {
-    if (first.stream() == then.stream()) return;
+    if (first == then) return;
     at::cuda::CUDAEvent event;
     event.record(first);
     event.block(then);

@@ -6,6 +6,7 @@
 
 #include "backend/events.h"
 #include "backend/null/null_backend.h"
+#include "backend/recording/recording_backend.h"
 
 namespace ebb {
 namespace {
@@ -95,6 +96,21 @@ TEST(Arena, ForgetsEventsThatHappened) {
   EXPECT_EQ(arena.pending(), 64u);
   arena.forget(backend);
   EXPECT_EQ(arena.pending(), 0u);
+}
+
+TEST(Arena, ForgetsWhatIsUnrecordedWithTheEventThatStandsForIt) {
+  RecordingBackend backend(std::make_unique<NullBackend>());
+  Arena arena(64 * 512);
+  Waits waits;
+  std::vector<Region> regions;
+  for (int i = 0; i < 64; ++i) regions.push_back(*arena.take(512, waits));
+  for (const Region& region : regions) arena.give(region, unrecorded(3));
+  ASSERT_TRUE(arena.has_much_to_forget());
+  arena.forget(backend);
+  EXPECT_EQ(arena.pending(), 64u);
+  arena.forget(backend, backend.record(Engine::compute));
+  EXPECT_EQ(arena.pending(), 0u);
+  EXPECT_EQ(backend.calls().size(), 2u) << "the record, and one question for all of them";
 }
 
 TEST(Arena, NeverHandsOutAByteTwice) {

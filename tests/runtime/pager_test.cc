@@ -64,6 +64,34 @@ TEST_F(PagerTest, OrdersAReturnAfterTheMemoryAndTheHostCopyAndComputeAfterTheRet
   EXPECT_TRUE(calls().empty()) << "once is enough";
 }
 
+TEST_F(PagerTest, RecordsNoEventForAFreeWhileNobodyCanReturn) {
+  PagedBlock& a = placed(k4);
+  pager.compute_advanced();
+  pager.release(a);
+  EXPECT_EQ(calls(), (std::vector<std::string>{"reserve 8192"}));
+  PagedBlock& b = placed(2 * k4);
+  PagedBlock& c = placed(k4);
+  calls();
+  pager.compute_advanced();
+  pager.release(c);
+  EXPECT_EQ(calls().size(), 1u) << "b may want the place, and should not wait for what comes later";
+  ASSERT_TRUE(pager.bring_in(b));
+}
+
+TEST_F(PagerTest, RecordsTheEventOfAnEarlierFreeWhenACopyNeedsIt) {
+  PagedBlock& a = placed(k4);
+  PagedBlock& b = placed(k4);
+  pager.compute_advanced();
+  pager.release(a);
+  ASSERT_TRUE(pager.send_out(b));
+  pager.compute_advanced();
+  calls();
+  ASSERT_TRUE(pager.bring_in_at(b, 0));
+  const std::vector<std::string> issued = calls();
+  ASSERT_FALSE(issued.empty());
+  EXPECT_EQ(issued[0].substr(0, 20), "wait in for compute ") << issued[0];
+}
+
 TEST_F(PagerTest, MakesAWriterWaitForACopyOutOfTheSameBytes) {
   PagedBlock& a = placed(k4);
   ASSERT_TRUE(pager.start_copy_out(a));

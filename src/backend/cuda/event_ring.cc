@@ -15,7 +15,10 @@ EventRing::~EventRing() {
 }
 
 Event EventRing::record(Engine engine) {
-  if (!happened(slot_of(recorded_ + 1).event)) grow();
+  // Asked first about one that comes much later: it answers for those up to it too.
+  const Event oldest = slot_of(recorded_ + 1).event;
+  if (!known_to_have_happened(oldest)) happened(slot_of(recorded_ + 1 + slots_.size() / 8).event);
+  if (!happened(oldest)) grow();
   Slot& slot = slot_of(recorded_ + 1);
   if (!slot.handle) {
     const CurrentDevice current(device_);
