@@ -17,7 +17,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct BatchRequest {
   std::string one;
   std::string other;
   std::vector<std::int64_t> batches;
@@ -29,14 +29,14 @@ struct Options {
   bool json = false;
 };
 
-std::int64_t batch_of(const Options& options, std::size_t i, const std::string& path) {
+std::int64_t batch_of(const BatchRequest& options, std::size_t i, const std::string& path) {
   const std::int64_t batch = options.batches.empty() ? recorded_batch(path) : options.batches[i];
   if (batch < 1)
     throw InputError(fmt::format("{} does not say its batch size: give both with --batches", path));
   return batch;
 }
 
-BatchModel load_model(const Options& options) {
+BatchModel load_model(const BatchRequest& options) {
   auto load_one = [&](const std::string& path) {
     TraceOptions trace = options.rules;
     trace.path = path;
@@ -61,7 +61,7 @@ Json to_json(const LargestBatch& largest) {
   return json;
 }
 
-Answer run(const Options& options) {
+Answer run(const BatchRequest& options) {
   const Planner& planner = find_planner(options.planner_name);
   check_settings(planner, options.planner);
   const BatchModel model = load_model(options);
@@ -107,7 +107,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_batch(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BatchRequest>();
   CLI::App* command = tool.add_subcommand("batch", "Find the largest batch that fits a limit");
   command->add_option("TRACE", options->one, "The model's step at one batch size")
       ->required()

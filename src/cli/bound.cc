@@ -18,7 +18,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct BoundRequest {
   TraceOptions trace;
   MachineOptions machine;
   std::string limit;
@@ -38,7 +38,7 @@ struct Result {
 
 constexpr std::array kKinds = {PlanKind::any, PlanKind::swap_only, PlanKind::recompute_only};
 
-std::string as_text(const Options& options, const Result& result) {
+std::string as_text(const BoundRequest& options, const Result& result) {
   const Bounds& bounds = result.bounds;
   Table table;
   table.column("bound", Align::left);
@@ -60,7 +60,7 @@ std::string as_text(const Options& options, const Result& result) {
                      format_time(bounds.plain_time), table.text(), binding.text());
 }
 
-Json as_json(const Options& options, const Result& result) {
+Json as_json(const BoundRequest& options, const Result& result) {
   const Bounds& bounds = result.bounds;
   Json json = {{"trace", options.trace.path},
                {"machine", result.machine.name},
@@ -79,7 +79,7 @@ Json as_json(const Options& options, const Result& result) {
   return json;
 }
 
-Answer run(const Options& options) {
+Answer run(const BoundRequest& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
@@ -104,7 +104,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_bound(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BoundRequest>();
   CLI::App* command = tool.add_subcommand("bound", "Show how fast any plan can be at best under a limit");
   add_trace(*command, options->trace);
   command->add_option("-l,--limit", options->limit, "Memory limit: 8GiB, or 50% of the peak demand")

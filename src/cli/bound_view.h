@@ -8,6 +8,9 @@
 
 namespace ebb::cli {
 
+inline constexpr double kBoundSeconds =
+    5;  // for the linear programme of a bound: stopped then it still holds
+
 std::string plans_text(PlanKind kind);                             // "swaps only", for people
 std::string key_of(PlanKind kind);                                 // "swap_only", for programs
 std::string bound_text(const Bounds& bounds, const Bound& bound);  // "1.046 x plain", or the least limit

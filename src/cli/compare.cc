@@ -22,7 +22,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct CompareRequest {
   std::vector<std::string> traces;
   TraceOptions rules;
   MachineOptions machine;
@@ -40,7 +40,7 @@ struct Options {
 
 constexpr const char* kCurvePlanner = "ebb";
 
-std::vector<Comparison> compare_all(const Options& options) {
+std::vector<Comparison> compare_all(const CompareRequest& options) {
   const std::vector<const Planner*> planners =
       choose_planners(options.curve && !options.planners_given ? kCurvePlanner : options.planners);
   std::vector<std::string> limits = split(options.limits, "--limits");
@@ -216,7 +216,7 @@ std::vector<Comparison> named(std::vector<Comparison> comparisons) {
   return comparisons;
 }
 
-Answer run(const Options& options) {
+Answer run(const CompareRequest& options) {
   if (!options.html.empty()) report::require_page();
   require_writable(options.html);
   require_writable(options.svg);
@@ -233,7 +233,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_compare(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareRequest>();
   CLI::App* command =
       tool.add_subcommand("compare", "Run planners at several limits and show them side by side");
   command->add_option("TRACE", options->traces, "Training steps: step traces, op graphs or Ebb traces")

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "cli/bound_view.h"
 #include "cli/limit.h"
 #include "cli/plan_result.h"
 #include "plan/smallest_limit.h"
@@ -12,8 +13,6 @@
 
 namespace ebb::cli {
 namespace {
-
-constexpr double kBoundSeconds = 5;
 
 ComparedPlan compare_one(const PlanningProblem& problem, const Planner& planner,
                          const PlannerOptions& options) {

@@ -12,14 +12,14 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct ConvertRequest {
   TraceOptions trace;
   std::string output;
   int iterations = 3;
   bool json = false;
 };
 
-Answer run(const Options& options) {
+Answer run(const ConvertRequest& options) {
   require_writable(options.output);
   const Trace trace = unroll(load(options.trace), options.iterations);
   write_trace(options.output, trace);
@@ -35,7 +35,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_convert(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertRequest>();
   CLI::App* command =
       tool.add_subcommand("convert", "Write a training step as an Ebb trace, as a runtime would record it");
   add_trace(*command, options->trace);

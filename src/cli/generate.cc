@@ -16,7 +16,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct GenerateRequest {
   ResNetConfig resnet;
   LstmConfig lstm;
   std::string machine = "titanx";
@@ -28,7 +28,7 @@ void add_number(CLI::App& command, const char* name, int& value, const char* mea
   command.add_option(name, value, meaning)->type_name("N")->capture_default_str();
 }
 
-Answer write(const Options& options, const Program& program) {
+Answer write(const GenerateRequest& options, const Program& program) {
   const std::string text = export_step(program);
   write_file_atomically(options.output, options.output.ends_with(".gz") ? gzip(text) : text);
   if (options.json)
@@ -43,7 +43,7 @@ Answer write(const Options& options, const Program& program) {
                               format_time(program.compute_time()), options.machine)};
 }
 
-Answer run(const Options& options, bool is_resnet) {
+Answer run(const GenerateRequest& options, bool is_resnet) {
   require_writable(options.output);
   const Machine& machine = find_preset(options.machine);
   const Speed speed{machine.teraflops * 1e12, machine.memory_gb_per_s * 1e9};
@@ -51,7 +51,7 @@ Answer run(const Options& options, bool is_resnet) {
                is_resnet ? generate_resnet(options.resnet, speed) : generate_lstm(options.lstm, speed));
 }
 
-void add_output(CLI::App& command, Options& options) {
+void add_output(CLI::App& command, GenerateRequest& options) {
   command.add_option("-m,--machine", options.machine, "A machine of `ebb machines`: its rates give op times")
       ->type_name("NAME")
       ->capture_default_str();
@@ -64,7 +64,7 @@ void add_output(CLI::App& command, Options& options) {
 }  // namespace
 
 Command add_generate(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GenerateRequest>();
   CLI::App* command =
       tool.add_subcommand("generate", "Write the training step of a network of any depth or length");
   CLI::App* resnet = command->add_subcommand("resnet", "A residual network of bottlenecks");

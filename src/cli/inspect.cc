@@ -20,10 +20,10 @@
 namespace ebb::cli {
 namespace {
 
-constexpr std::size_t kNameWidth = 40;
+constexpr std::size_t kLongestName = 40;
 constexpr std::size_t kSparkWidth = 60;
 
-struct Options {
+struct InspectRequest {
   TraceOptions trace;
   std::size_t top = 10;
   bool plot = false;
@@ -81,7 +81,7 @@ std::string shares_table(const std::string& title, const std::vector<Share>& sha
   for (const char* header : {"ops", "time", "", "MiB at peak", ""}) table.column(header);
   auto add = [&](const Share& share) {
     const Bytes bytes = share.born + share.workspace;
-    table.row({shortened(share.name, kNameWidth), fmt::format("{}", share.ops), format_time(share.time),
+    table.row({shortened(share.name, kLongestName), fmt::format("{}", share.ops), format_time(share.time),
                percent(fraction(share.time, program.compute_time())), mib(bytes),
                percent(fraction(bytes, summary.peak_demand))});
   };
@@ -136,8 +136,8 @@ std::string gaps_table(const Program& program, const StepSummary& summary) {
         gap.kind == GapKind::trailing ? "freed" : op_text(program, gap.to % program.op_count());
     table.row({fmt::format("block {}", gap.block), mib(entry.bytes), format_time(entry.idle),
                entry.spans_peak ? "yes" : "no", entry.recomputable ? format_time(entry.recompute_time) : "-",
-               std::string(name_of(gap.kind)), shortened(op_text(program, gap.from), kNameWidth),
-               shortened(until, kNameWidth)});
+               std::string(name_of(gap.kind)), shortened(op_text(program, gap.from), kLongestName),
+               shortened(until, kLongestName)});
   }
   return table.text();
 }
@@ -155,7 +155,7 @@ std::string sharing_table(const Program& program) {
   return table.text();
 }
 
-std::string as_text(const Options& options, const Program& program, const Gaps& gaps,
+std::string as_text(const InspectRequest& options, const Program& program, const Gaps& gaps,
                     const StepSummary& summary) {
   std::string text = facts(program, gaps, summary);
   if (options.plot || ::isatty(STDOUT_FILENO) == 1) text += "\n" + plot_demand(program);
@@ -195,7 +195,8 @@ Json at_op(const Program& program, OpIndex op, Bytes bytes) {
   return {{"bytes", bytes}, {"op", op}, {"op_name", program.op(op).name}};
 }
 
-Json as_json(const Options& options, const Program& program, const Gaps& gaps, const StepSummary& summary) {
+Json as_json(const InspectRequest& options, const Program& program, const Gaps& gaps,
+             const StepSummary& summary) {
   Json json = {{"trace", options.trace.path},
                {"program", program.info().name},
                {"fingerprint", fingerprint_text(fingerprint(program))},
@@ -234,7 +235,7 @@ Json as_json(const Options& options, const Program& program, const Gaps& gaps, c
   return json;
 }
 
-Answer run(const Options& options) {
+Answer run(const InspectRequest& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
   if (options.chain) {
@@ -249,7 +250,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_inspect(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectRequest>();
   CLI::App* command =
       tool.add_subcommand("inspect", "Show what a training step holds, where it peaks and what lies idle");
   add_trace(*command, options->trace);

@@ -16,7 +16,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct MachinesRequest {
   std::string name;
   bool measure = false;
   std::string backend = "any";
@@ -71,11 +71,11 @@ std::string describe(const Machine& machine) {
   return facts.text();
 }
 
-std::string as_answer(const Options& options, const Machine& machine) {
+std::string as_answer(const MachinesRequest& options, const Machine& machine) {
   return options.json ? print(Json::parse(to_json(machine))) : describe(machine);
 }
 
-Answer run(const Options& options) {
+Answer run(const MachinesRequest& options) {
   require_writable(options.output);
   if (options.measure) {
     const WaitingLine waiting("measuring");
@@ -96,7 +96,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_machines(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MachinesRequest>();
   CLI::App* command =
       tool.add_subcommand("machines", "List the machines Ebb knows, show one, or measure this one");
   CLI::Option* name =

@@ -26,7 +26,7 @@ using layout::Layout;
 using layout::PackOptions;
 using layout::Problem;
 
-struct Options {
+struct PackRequest {
   TraceOptions trace;
   std::string plan;
   std::string capacity;
@@ -49,7 +49,7 @@ struct Packed {
 
 bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".csv.gz"); }
 
-Problem planned_problem(const Program& program, const Options& options) {
+Problem planned_problem(const Program& program, const PackRequest& options) {
   const Gaps gaps(program);
   const PlanRecord record = read_plan(options.plan, program, gaps);
   const JudgedPlan judged = judge({program, gaps, record.machine, record.limit}, record.plan);
@@ -66,7 +66,7 @@ Problem planned_problem(const Program& program, const Options& options) {
   return arena.problem;
 }
 
-Problem load_problem(const Options& options) {
+Problem load_problem(const PackRequest& options) {
   if (is_csv(options.trace.path)) {
     if (!options.plan.empty()) throw InputError("--plan needs a trace, not a CSV file");
     return layout::read_csv(options.trace.path).problem;
@@ -82,7 +82,7 @@ void check_named(const Problem& problem, Bytes alignment, const std::string& pat
   throw InputError(fmt::format("{}: {}", path, error.what()));
 }
 
-PackOptions pack_options(const Options& options) {
+PackOptions pack_options(const PackRequest& options) {
   PackOptions result{.seed = options.seed};
   if (is_csv(options.trace.path)) result.alignment = 1;
   if (!options.alignment.empty()) result.alignment = parse_bytes(options.alignment);
@@ -99,7 +99,7 @@ Packed pack(const Packer& packer, const Problem& problem, const PackOptions& opt
   return packed;
 }
 
-std::string as_text(const Options& options, const Problem& problem, const std::vector<Packed>& all) {
+std::string as_text(const PackRequest& options, const Problem& problem, const std::vector<Packed>& all) {
   Table table;
   table.column("algorithm", Align::left);
   for (const char* header : {"footprint", "ratio", "time"}) table.column(header);
@@ -119,7 +119,7 @@ std::string as_text(const Options& options, const Problem& problem, const std::v
                      table.text());
 }
 
-Json as_json(const Options& options, const Problem& problem, const std::vector<Packed>& all) {
+Json as_json(const PackRequest& options, const Problem& problem, const std::vector<Packed>& all) {
   Json layouts = Json::array();
   for (const Packed& packed : all)
     layouts.push_back({{"algorithm", packed.packer.name},
@@ -135,7 +135,7 @@ Json as_json(const Options& options, const Problem& problem, const std::vector<P
           {"layouts", std::move(layouts)}};
 }
 
-void write_files(const Options& options, const Problem& problem, const Packed& packed) {
+void write_files(const PackRequest& options, const Problem& problem, const Packed& packed) {
   if (!options.output.empty())
     write_file_atomically(options.output, layout::format_csv(problem, packed.layout));
   if (!options.svg.empty())
@@ -143,7 +143,7 @@ void write_files(const Options& options, const Problem& problem, const Packed& p
                           layout::draw_svg(problem, packed.layout, short_name(options.trace.path)));
 }
 
-Answer run(const Options& options) {
+Answer run(const PackRequest& options) {
   const Packer& chosen = find_packer(options.algorithm);
   const bool writes = !options.output.empty() || !options.svg.empty();
   if (writes && !chosen.has_offsets)
@@ -172,7 +172,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_pack(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackRequest>();
   CLI::App* command =
       tool.add_subcommand("pack", "Give every block its place in one arena, as small as can be");
   command

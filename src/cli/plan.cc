@@ -24,9 +24,9 @@ namespace ebb::cli {
 namespace {
 
 constexpr OpIndex kCheapBound = 20'000;  // ops; `ebb bound` does larger ones
-constexpr double kBoundSeconds = 2;      // a bound stopped then still holds, and is said to be a bound
+constexpr double kPlanBoundSeconds = 2;  // a bound stopped then still holds, and is said to be a bound
 
-struct Options {
+struct PlanRequest {
   TraceOptions trace;
   MachineOptions machine;
   PlannerOptions planner;
@@ -43,7 +43,7 @@ struct Options {
   bool json = false;
 };
 
-JudgedPlan search(const PlanningProblem& problem, const Options& options) {
+JudgedPlan search(const PlanningProblem& problem, const PlanRequest& options) {
   const Planner& planner = find_planner(options.planner_name);
   if (const OpNeed need = largest_op_need(problem.program); problem.limit < need.bytes) {
     JudgedPlan none;
@@ -70,13 +70,13 @@ JudgedPlan mirrored(const PlanningProblem& problem, const std::string& file) {
   return judge(problem, Mirror(problem.program, problem.gaps).plan(counts));
 }
 
-void save_weights(const JudgedPlan& judged, const Options& options) {
+void save_weights(const JudgedPlan& judged, const PlanRequest& options) {
   if (judged.knowledge.empty())
     throw InputError(fmt::format("--save-weights: planner '{}' learnt nothing", options.planner_name));
   write_file_atomically(options.learnt, judged.knowledge);
 }
 
-Answer run(const Options& options) {
+Answer run(const PlanRequest& options) {
   find_planner(options.planner_name);
   if (!options.packer.empty()) find_packer(options.packer);
   require_writable(options.output);
@@ -84,7 +84,7 @@ Answer run(const Options& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);
-  Options prepared = options;
+  PlanRequest prepared = options;
   if (!options.start.empty()) prepared.planner.start = read_plan(options.start, program, gaps).plan;
   if (!options.weights.empty()) prepared.planner.knowledge = read_maybe_gzipped(options.weights);
   std::optional<LeastLimit> least;
@@ -100,7 +100,7 @@ Answer run(const Options& options) {
   PlanResult result{options.trace.path, planner, options.output, problem, judged};
   if (least) result.smallest = least->proved ? "no plan can keep less" : "within 0.1 %, for this planner";
   if (!options.no_bound && program.op_count() <= kCheapBound && (options.json || !judged.infeasible))
-    result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kBoundSeconds});
+    result.bounds = bounds(program, gaps, machine, problem.limit, {.lp_seconds = kPlanBoundSeconds});
   if (!judged.infeasible && !options.packer.empty()) {
     check_schedule(judged);
     result.packed = pack(problem, judged, options.packer);
@@ -115,7 +115,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_plan(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanRequest>();
   CLI::App* command =
       tool.add_subcommand("plan", "Plan a training step under a memory limit and say what it costs");
   add_trace(*command, options->trace);

@@ -8,13 +8,13 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct RecordRequest {
   std::string output = "trace.ebb";
   std::string device;
   std::vector<std::string> program;
 };
 
-Answer run(const Options& options) {
+Answer run(const RecordRequest& options) {
   require_writable(options.output);
   // Absolute, as the program may change its folder.
   Handover handover{{"EBB_RECORD", std::filesystem::absolute(options.output).string()}};
@@ -25,7 +25,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_record(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecordRequest>();
   CLI::App* command =
       tool.add_subcommand("record", "Run a PyTorch program, unchanged, and record its ops and blocks");
   command->add_option("-o,--output", options->output, "The trace, written when the program ends")

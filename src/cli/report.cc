@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/bound_view.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/limit.h"
@@ -27,9 +28,7 @@
 namespace ebb::cli {
 namespace {
 
-constexpr double kBoundSeconds = 5;
-
-struct Options {
+struct ReportRequest {
   TraceOptions trace;
   MachineOptions machine{.name = ""};
   PlannerOptions planner;
@@ -49,13 +48,14 @@ struct Subject {
   Machine machine;
 };
 
-Bytes limit_of(const Options& options, const Subject& subject, const std::optional<PlanRecord>& record) {
+Bytes limit_of(const ReportRequest& options, const Subject& subject,
+               const std::optional<PlanRecord>& record) {
   if (!options.limit.empty()) return parse_limit(options.limit, subject.program);
   return record ? record->limit : 0;
 }
 
 // The plans to look at: that of the file, or one of each planner. Those that do not fit are told about.
-std::vector<std::pair<std::string, JudgedPlan>> judge_all(const Options& options,
+std::vector<std::pair<std::string, JudgedPlan>> judge_all(const ReportRequest& options,
                                                           const PlanningProblem& problem,
                                                           const std::optional<PlanRecord>& record) {
   if (record) {
@@ -84,7 +84,8 @@ std::vector<std::pair<std::string, JudgedPlan>> judge_all(const Options& options
   return all;
 }
 
-report::Comparison comparison_of(const Options& options, const PlanningProblem& problem, const Bounds& bounds,
+report::Comparison comparison_of(const ReportRequest& options, const PlanningProblem& problem,
+                                 const Bounds& bounds,
                                  const std::vector<std::pair<std::string, JudgedPlan>>& plans) {
   report::Comparison comparison{.trace = options.trace.path,
                                 .machine = problem.machine.name,
@@ -99,7 +100,8 @@ report::Comparison comparison_of(const Options& options, const PlanningProblem& 
 }
 
 // The same planners at other limits, so that there is a curve.
-void add_limits(const Options& options, const PlanningProblem& problem, report::Comparison& comparison) {
+void add_limits(const ReportRequest& options, const PlanningProblem& problem,
+                report::Comparison& comparison) {
   const std::vector<std::string> limits = split(options.limits, "--compare");
   const std::vector<const Planner*> planners = choose_planners(options.planners);
   ProgressBar bar;
@@ -118,7 +120,7 @@ void add_limits(const Options& options, const PlanningProblem& problem, report::
 }
 
 // The same planner for a smaller limit, so that what it leaves can be packed within the given one.
-layout::MakePlan planner_for_less(const Options& options, const PlanningProblem& problem,
+layout::MakePlan planner_for_less(const ReportRequest& options, const PlanningProblem& problem,
                                   const std::string& name) {
   return [&options, &problem, name](Bytes limit) -> std::optional<Plan> {
     PlanningResult result =
@@ -128,7 +130,7 @@ layout::MakePlan planner_for_less(const Options& options, const PlanningProblem&
   };
 }
 
-report::Report make_report(const Options& options, const Subject& subject,
+report::Report make_report(const ReportRequest& options, const Subject& subject,
                            const std::optional<PlanRecord>& record, std::string& text) {
   report::Report made{.program = &subject.program, .gaps = &subject.gaps};
   made.steps.push_back(report::plain_view(subject.program, subject.gaps, subject.machine));
@@ -173,13 +175,13 @@ Given read_measured(const std::string& path, const Program& program, const Gaps&
   throw InputError(fmt::format("{}: {}", path, error.what()));
 }
 
-Given read_given(const Options& options, const Program& program, const Gaps& gaps) {
+Given read_given(const ReportRequest& options, const Program& program, const Gaps& gaps) {
   if (!options.measured.empty()) return read_measured(options.measured, program, gaps);
   if (!options.plan.empty()) return {read_plan(options.plan, program, gaps), {}};
   return {};
 }
 
-Machine machine_for(const Options& options, const Given& given, const Program& program) {
+Machine machine_for(const ReportRequest& options, const Given& given, const Program& program) {
   if (options.machine.name.empty() && given.plan)
     return change_machine(given.plan->machine, options.machine, program);
   MachineOptions named = options.machine;
@@ -196,7 +198,7 @@ std::string perfetto_of(const report::Report& made) {
   return report::encode_perfetto(tracks, *made.program, *made.gaps);
 }
 
-Answer run(const Options& options) {
+Answer run(const ReportRequest& options) {
   if (options.output.empty() && options.perfetto.empty())
     throw InputError("ebb report needs --output or --perfetto: a file to write (see ebb report --help)");
   if (!options.output.empty()) report::require_page();
@@ -226,7 +228,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_report(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportRequest>();
   CLI::App* command =
       tool.add_subcommand("report", "Show where the memory of a step goes, as a page to open in a browser");
   add_trace(*command, options->trace);

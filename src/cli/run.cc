@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kNoPlanner = "none";
 
-struct Options {
+struct RunRequest {
   std::string limit;
   std::string planner = "ebb";
   bool recompute = true;
@@ -30,7 +30,7 @@ void check_size(const std::string& text, bool share_allowed) {
     parse_bytes(text);
 }
 
-Answer run(const Options& options) {
+Answer run(const RunRequest& options) {
   check_size(options.limit, true);
   if (!options.host_limit.empty()) check_size(options.host_limit, false);
   if (options.planner != kNoPlanner) find_planner(options.planner);
@@ -47,7 +47,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_run(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunRequest>();
   CLI::App* command =
       tool.add_subcommand("run", "Run a PyTorch program, unchanged, within a limit of device memory");
   command

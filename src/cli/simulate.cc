@@ -13,7 +13,7 @@
 namespace ebb::cli {
 namespace {
 
-struct Options {
+struct SimulateRequest {
   TraceOptions trace;
   MachineOptions machine{.name = ""};
   std::string plan;
@@ -21,7 +21,7 @@ struct Options {
   bool json = false;
 };
 
-Answer run(const Options& options) {
+Answer run(const SimulateRequest& options) {
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const PlanRecord record = read_plan(options.plan, program, gaps);
@@ -36,7 +36,7 @@ Answer run(const Options& options) {
 }  // namespace
 
 Command add_simulate(CLI::App& tool) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateRequest>();
   CLI::App* command = tool.add_subcommand("simulate", "Judge a plan that was written by `ebb plan`");
   add_trace(*command, options->trace);
   command->add_option("PLAN", options->plan, "The plan")->required()->type_name("FILE");
