@@ -36,21 +36,22 @@ struct Residence {
   std::optional<HostCopy> host = {};  // also while on the device, if it is clean
 };
 
-struct PagedBlock {
+// What every op looks at comes first: two cache lines, since between two ops a program uses up the cache.
+struct alignas(64) PagedBlock {
   Handle handle = 0;
   Bytes bytes = 0;
-  Residence at = {};
-  std::int64_t version = 0;  // content; 0: never written
-  StepId maker = kNoStep;    // what made this content, if it can be run again
-  int pins = 0;              // > 0: stays where it is
-  int keeps = 0;             // > 0: may go to the host, is not dropped
-  int changing = 0;          // > 0: about to get other content, so no new recipe may count on this one
-  bool stuck = false;        // one of the pins is for its whole life
+  std::int64_t version = 0;   // content; 0: never written
+  StepId maker = kNoStep;     // what made this content, if it can be run again
+  std::int64_t last_use = 0;  // in ops
+  std::int64_t next_use = 0;  // in ops, if it lies ahead; else unknown
+  int pins = 0;               // > 0: stays where it is
+  int keeps = 0;              // > 0: may go to the host, is not dropped
+  int changing = 0;           // > 0: about to get other content, so no new recipe may count on this one
+  bool stuck = false;         // one of the pins is for its whole life
   bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
-  std::int64_t last_use = 0;        // in ops
-  std::int64_t next_use = 0;        // in ops, if it lies ahead; else unknown
-  Bytes home = kAnywhere;           // where a plan wants it when it returns
   PagedBlock** follower = nullptr;  // where a plan keeps it by its own id; null when it dies
+  Bytes home = kAnywhere;           // where a plan wants it when it returns
+  Residence at = {};
   FlatSet<Handle> dependents = {};  // dropped blocks whose recipe reads it
   std::uint64_t seen = 0;           // the search for a recipe that met it last
 
@@ -90,12 +91,15 @@ class BlockTable {
     const std::size_t slot = free_.back();
     free_.pop_back();
     PagedBlock& block = at(slot);
-    reset(block, make_handle(++serial_, slot), bytes);
+    FlatSet<Handle> memory = std::move(block.dependents);
+    memory.clear();
+    block =
+        PagedBlock{.handle = make_handle(++serial_, slot), .bytes = bytes, .dependents = std::move(memory)};
     return block;
   }
   PagedBlock* find(Handle handle) {
     const std::size_t slot = slot_of(handle);
-    if (slot / kChunk >= chunks_.size() || at(slot).handle != handle) return nullptr;
+    if (handle == 0 || slot / kChunk >= chunks_.size() || at(slot).handle != handle) return nullptr;
     return &at(slot);
   }
   const PagedBlock* find(Handle handle) const { return const_cast<BlockTable*>(this)->find(handle); }
@@ -103,7 +107,7 @@ class BlockTable {
     PagedBlock* block = find(handle);
     if (!block) return;
     if (block->follower) *block->follower = nullptr;
-    reset(*block, 0, 0);
+    block->handle = 0;
     free_.push_back(slot_of(handle));
   }
   std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
@@ -116,11 +120,6 @@ class BlockTable {
 
  private:
   static constexpr std::size_t kChunk = 256;
-  static void reset(PagedBlock& block, Handle handle, Bytes bytes) {
-    FlatSet<Handle> memory = std::move(block.dependents);
-    memory.clear();
-    block = PagedBlock{.handle = handle, .bytes = bytes, .dependents = std::move(memory)};
-  }
   PagedBlock& at(std::size_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   void grow() {
     const std::size_t first = chunks_.size() * kChunk;

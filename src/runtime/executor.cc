@@ -16,15 +16,19 @@ namespace {
 
 constexpr std::size_t kMostAbandonedBirths = 4096;
 
-// Pins and holds must not outlive the op, however it ends.
+// Pins, holds and the op's name must not outlive it, however it ends.
 class ClearedAfter {
  public:
-  explicit ClearedAfter(OpCall& call) : call_(call) {}
-  ~ClearedAfter() { call_.clear(); }
+  ClearedAfter(Pager& pager, OpCall& call) : pager_(pager), call_(call) {}
+  ~ClearedAfter() {
+    pager_.op_ended();
+    call_.clear();
+  }
   ClearedAfter(const ClearedAfter&) = delete;
   ClearedAfter& operator=(const ClearedAfter&) = delete;
 
  private:
+  Pager& pager_;
   OpCall& call_;
 };
 
@@ -47,7 +51,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   remaker_.expire_steps();
   parts_.pager.op_began(info.name);
   OpCall& call = call_;
-  const ClearedAfter cleared(call);
+  const ClearedAfter cleared(parts_.pager, call);
   call.name = info.name;
   call.replayable = info.replayable;
   call.random = info.random;
@@ -218,29 +222,39 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
   return parts_.recipes.record(std::move(blank));
 }
 
-void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
-                      bool completed) {
-  parts_.pager.compute_advanced();
-  std::vector<RecordedAccess>& accesses = accesses_;
-  accesses.clear();
-  for (const Operand& operand : call.operands) {
-    if (!operand.ready) continue;
-    accesses.push_back({operand.block->handle, operand.reads || operand.side_effect, operand.changes(),
-                        operand.side_effect});
-    if (!operand.changes()) continue;
-    change(*operand.block);
-  }
+std::int64_t Executor::write_down(Phase phase, const OpCall& call, const Timing& timing, bool replayable) {
+  accesses_.clear();
+  for (const Operand& operand : call.operands)
+    if (operand.ready)
+      accesses_.push_back({operand.block->handle, operand.reads || operand.side_effect, operand.changes(),
+                           operand.side_effect});
   Bytes born = 0;
   for (const Birth& birth : call.births) {
     if (!birth.block) continue;
-    birth.block->version = 1;
     born += Arena::rounded(birth.bytes);
-    accesses.push_back({.block = birth.handle, .writes = true});
+    accesses_.push_back({.block = birth.handle, .writes = true});
   }
   const Bytes workspace = workspace_of(call.memory, [&](Handle handle) {
     return std::any_of(call.births.begin(), call.births.end(),
                        [&](const Birth& birth) { return birth.block && birth.handle == handle; });
   });
+  return recorder_.exec({.name = call.name,
+                         .phase = phase,
+                         .replayable = replayable,
+                         .random = call.random,
+                         .issue = timing.entered - held_,
+                         .workspace = std::max(workspace, call.inside_peak - born),
+                         .accesses = accesses_,
+                         .memory = call.memory});
+}
+
+void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
+                      bool completed) {
+  parts_.pager.compute_advanced();
+  for (const Operand& operand : call.operands)
+    if (operand.ready && operand.changes()) change(*operand.block);
+  for (const Birth& birth : call.births)
+    if (birth.block) birth.block->version = 1;
   const bool replayable = completed && call.replayable;
   StepId step = kNoStep;
   if (replayable && call.wants_recipe) step = record_step(call, function);
@@ -250,14 +264,8 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
     for (const Birth& birth : call.births)
       if (birth.block) birth.block->maker = step;
   }
-  const std::int64_t record = recorder_.exec({.name = call.name,
-                                              .phase = info.phase,
-                                              .replayable = replayable,
-                                              .random = call.random,
-                                              .issue = timing.entered - held_,
-                                              .workspace = std::max(workspace, call.inside_peak - born),
-                                              .accesses = accesses,
-                                              .memory = call.memory});
+  const std::int64_t record =
+      recorder_.paused() ? Recorder::kUnrecorded : write_down(info.phase, call, timing, replayable);
   const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
   if (timing.wanted) timer_.add(timing.start, end, step, record);
   last_end_ = end;
@@ -272,13 +280,13 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
 void Executor::let_go(OpCall& call) {
   for (const Birth& birth : call.births)
     if (birth.block) --birth.block->pins;
-  std::vector<Handle>& used = used_;
-  used.clear();
-  for (const Operand& operand : call.operands) used.push_back(operand.block->handle);
   call.pins.clear();
   call.holds.clear();
   for (const Handle handle : call.freed_after) parts_.lifetimes.free(*parts_.table.find(handle));
-  for (const Handle handle : used) parts_.lifetimes.reap(handle);
+  // One that is gone already has no handle.
+  for (const Operand& operand : call.operands)
+    if (operand.block->freed) parts_.lifetimes.reap(operand.block->handle);
+  parts_.lifetimes.reap_released();
 }
 
 }  // namespace ebb

@@ -65,6 +65,8 @@ class Executor {
   void change(PagedBlock& block);
   void finish(const OpInfo& info, OpCall& call, const ExecFunction& function, const Timing& timing,
               bool completed);
+  // The event's number in the record.
+  std::int64_t write_down(Phase phase, const OpCall& call, const Timing& timing, bool replayable);
   StepId record_step(OpCall& call, const ExecFunction& function);
   void let_go(OpCall& call);
 
@@ -82,7 +84,6 @@ class Executor {
   OpCall call_;                 // that runs
   std::vector<PagedBlock*> blocks_;
   std::vector<RecordedAccess> accesses_;
-  std::vector<Handle> used_;
   std::vector<Operand> operands_;  // of the op that begins; kept so that it allocates nothing in the long run
 };
 

@@ -47,8 +47,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       tracker_(tracker),
       plan_(std::move(plan)),
       program_(tracker.iteration().program),
-      run_at_(program_.ops().size()),
-      items_before_(program_.ops().size()),
+      runs_(program_.ops().size()),
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
       nth_birth_(program_.blocks().size(), 0),
@@ -61,7 +60,7 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
   const std::vector<Command>& commands = plan_->schedule.commands;
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const auto op = static_cast<std::size_t>(commands[i].op);
-    if (commands[i].kind == CommandKind::run) run_at_[op] = i, items_before_[op] = items;
+    if (commands[i].kind == CommandKind::run) runs_[op] = {.command = i, .items_before = items};
     items += commands[i].kind == CommandKind::run || commands[i].kind == CommandKind::replay;
   }
   for (GapId g = 0; g < plan_->gaps.count(); ++g)
@@ -77,7 +76,8 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       if (position < program_.op_count())
         targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
   const std::vector<ReplayStep>& steps = plan_->lowered.replays;
-  remembered_ = remembered_ops(program_, *plan_, targets_);
+  const std::vector<bool> remembered = remembered_ops(program_, *plan_, targets_);
+  for (std::size_t op = 0; op < runs_.size(); ++op) runs_[op].remembered = remembered[op];
   for (std::size_t k = steps.size(); k-- > 0;)
     first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
   parts_.pager.keep_low_end_for_plan(true);
@@ -127,23 +127,23 @@ void Follower::iteration_ended() {
 }
 
 void Follower::issue_until(OpIndex op) {
-  const std::size_t run = run_at_[static_cast<std::size_t>(op)];
+  const std::size_t command = run(op).command;
   const std::vector<Command>& commands = plan_->schedule.commands;
-  if (next_ > run) {
+  if (next_ > command) {
     // The iteration ended as planned: what is left of it belongs before the next. Else it is void.
-    const bool ended = next_ > run_at_.back();
+    const bool ended = next_ > runs_.back().command;
     while (ended && next_ < commands.size()) issue(commands[next_++]);
     let_all_go();
     next_ = step_ = 0;
     replayed_ = kNoOp;
   }
-  while (next_ < run) issue(commands[next_++]);
+  while (next_ < command) issue(commands[next_++]);
 }
 
 void Follower::issue_beside(OpIndex op) {
   const std::vector<Command>& commands = plan_->schedule.commands;
-  const std::int32_t ended = items_before_[static_cast<std::size_t>(op)];
-  next_ = run_at_[static_cast<std::size_t>(op)] + 1;
+  const std::int32_t ended = run(op).items_before;
+  next_ = run(op).command + 1;
   for (; next_ < commands.size(); ++next_) {
     const Command& command = commands[next_];
     if (command.kind == CommandKind::run || command.kind == CommandKind::replay || command.ended > ended)

@@ -43,7 +43,7 @@ class Follower {
   // Tells that an iteration ended.
   void iteration_ended();
   // Might the op be replayed? By the plan; or, as long as much goes otherwise than planned, by anyone.
-  bool needs_recipe(OpIndex op) const { return anyone_replays_ || remembered_[static_cast<std::size_t>(op)]; }
+  bool needs_recipe(OpIndex op) const { return anyone_replays_ || run(op).remembered; }
 
   const PreparedPlan& plan() const { return *plan_; }
   std::int64_t left_out() const { return left_out_; }
@@ -56,6 +56,12 @@ class Follower {
     PagedBlock* block = nullptr;
     BlockHold hold;
   };
+  struct PlannedRun {
+    std::size_t command = 0;        // that runs the op
+    std::int32_t items_before = 0;  // listed before it
+    bool remembered = false;        // the plan needs its recipe
+  };
+  const PlannedRun& run(OpIndex op) const { return runs_[static_cast<std::size_t>(op)]; }
   bool is_target(BlockId block, OpIndex position) const;
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
@@ -76,11 +82,9 @@ class Follower {
   const Tracker& tracker_;
   std::shared_ptr<const PreparedPlan> plan_;
   const Program& program_;
-  std::vector<std::size_t> run_at_;            // by op: its command
-  std::vector<std::int32_t> items_before_;     // by op: items listed before its run
+  std::vector<PlannedRun> runs_;               // by op
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
-  std::vector<bool> remembered_;               // by op: the plan needs its recipe
   std::vector<int> nth_birth_;                 // by block: among the births of its op
   std::vector<std::size_t> kept_until_;        // by block: past its death, its drop's command; or 0
   std::vector<HeldBlock> held_;                // freed by the program

@@ -24,7 +24,8 @@ class OffsetMap {
   using Entry = std::pair<Bytes, Value>;
 
  private:
-  static constexpr std::size_t kMost = 128;
+  // An insertion moves half of a chunk on average: as many cache lines as a longer list of chunks costs.
+  static constexpr std::size_t kMost = std::max<std::size_t>(16, 1024 / sizeof(Entry));
   struct Chunk {
     std::size_t size = 0;
     std::array<Entry, kMost> entries = {};

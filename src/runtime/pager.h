@@ -105,10 +105,12 @@ class Pager {
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark();
   void compute_advanced() { ++tick_; }
+  // REQUIRES: the name stays until the op has ended.
   void op_began(std::string_view name) {
     ++now_;
-    if (low_end_is_planned_) surprises_.op_began(name);
+    surprises_.op_began(name);
   }
+  void op_ended() { surprises_.op_ended(); }
   void touch(PagedBlock& block) { block.last_use = now_; }
 
   // Neither pinned nor at rest.

@@ -30,6 +30,7 @@ std::unique_ptr<Step> RecipeBook::blank() {
 }
 
 StepId RecipeBook::record(std::unique_ptr<Step> step) {
+  if (steps_.empty()) oldest_at_ = step->at;
   steps_.push_back(std::move(step));
   return first_ + static_cast<StepId>(steps_.size()) - 1;
 }
@@ -171,6 +172,7 @@ void RecipeBook::expire_oldest() {
     blanks_.push_back(std::move(steps_.front()));
   }
   steps_.pop_front();
+  if (!steps_.empty()) oldest_at_ = steps_.front()->at;
   ++first_;
   usable_from_ = std::max(usable_from_, first_);
 }

@@ -115,7 +115,7 @@ class RecipeBook {
   // it: `expiring` finds other recipes and returns those for which there is none.
   bool full(std::int64_t now) const {
     return steps_.size() > options_.most_steps ||
-           (horizon_ && !steps_.empty() && steps_.front()->at < now - *horizon_);
+           (horizon_ && !steps_.empty() && oldest_at_ < now - *horizon_);
   }
   std::vector<Handle> expiring();
   void expire_oldest();
@@ -138,8 +138,9 @@ class RecipeBook {
 
   BlockTable& table_;
   RecipeOptions options_;
-  StepId first_ = 0;        // the oldest step there is
-  StepId usable_from_ = 0;  // the oldest that a new recipe may have
+  StepId first_ = 0;            // the oldest step there is
+  std::int64_t oldest_at_ = 0;  // its op, if there is one
+  StepId usable_from_ = 0;      // the oldest that a new recipe may have
   std::optional<std::int64_t> horizon_;
   std::deque<std::unique_ptr<Step>> steps_;
   std::vector<std::unique_ptr<Step>> blanks_;  // that were steps before

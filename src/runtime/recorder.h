@@ -54,6 +54,7 @@ class Recorder {
   void set_duration(std::int64_t event, Nanoseconds duration);
   // What happens from now on is not written down; exec then returns kUnrecorded.
   void pause() { paused_ = true; }
+  bool paused() const { return paused_; }
   // It is again. In between, blocks came and went: these are the ones that live now.
   void resume(const BlockTable& blocks);
   // How many events there were so far, forgotten ones included.

@@ -26,7 +26,7 @@ enum class SurpriseKind : char {
 struct Surprise {
   SurpriseKind kind = SurpriseKind::displaced;
   std::int64_t at = 0;  // in ops since the device was made
-  std::string op = {};  // during which
+  std::string op = {};  // during which; empty: between two
   bool replay = false;  // that op was run again
   Bytes bytes = 0;      // of the block
   Bytes offset = 0;     // where it lay; -1: nowhere
@@ -38,7 +38,9 @@ struct Surprise {
 class SurpriseLog {
  public:
   static constexpr std::size_t kMost = 256;
+  // REQUIRES: the name stays until the op has ended.
   void op_began(std::string_view name) { op_ = name; }
+  void op_ended() { op_ = {}; }
   // REQUIRES: the name stays until the replay has ended.
   void replay_began(std::string_view name) { replayed_ = name; }
   void replay_ended() { replayed_.reset(); }
@@ -53,7 +55,7 @@ class SurpriseLog {
   std::int64_t count() const { return count_; }  // those forgotten too
 
  private:
-  std::string op_;
+  std::string_view op_;
   std::optional<std::string_view> replayed_;
   std::int64_t count_ = 0;
   std::deque<Surprise> log_;

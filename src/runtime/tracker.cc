@@ -22,16 +22,22 @@ OpIndex distance_to_next(const Program& program, BlockId block, OpIndex op) {
 Tracker::Tracker(std::shared_ptr<const ScriptedIteration> iteration)
     : iteration_(std::move(iteration)),
       bound_(iteration_->program.blocks().size(), nullptr),
-      next_use_in_(iteration_->script.size()),
       birth_use_in_(iteration_->program.blocks().size(), 0) {
   const Program& program = iteration_->program;
   for (OpIndex i = 0; i < op_count(); ++i) {
+    first_expected_.push_back(static_cast<std::int32_t>(expected_operands_.size()));
     for (const ScriptOperand& operand : script(i).operands)
-      next_use_in_[static_cast<std::size_t>(i)].push_back(
-          operand.block < 0 ? 0 : distance_to_next(program, operand.block, i));
+      expected_operands_.push_back(
+          {.bytes = operand.bytes,
+           .block = operand.block,
+           .next_use_in = operand.block < 0 ? 0 : distance_to_next(program, operand.block, i),
+           .reads = operand.reads,
+           .writes = operand.writes,
+           .side_effect = operand.side_effect});
     for (const BlockId block : program.op(i).births)
       birth_use_in_[static_cast<std::size_t>(block)] = distance_to_next(program, block, i);
   }
+  first_expected_.push_back(static_cast<std::int32_t>(expected_operands_.size()));
 }
 
 Tracker::~Tracker() {
@@ -53,23 +59,22 @@ void Tracker::bind(BlockId id, PagedBlock& block) {
 }
 
 bool Tracker::looks_like(OpIndex op, const OpSeen& seen) const {
-  const auto& expected = script(op).operands;
-  if (seen.operands.size() > expected.size() || iteration_->program.op(op).name != seen.name) return false;
+  const std::span<const Expected> wanted = expected(op);
+  if (seen.operands.size() > wanted.size() || iteration_->program.op(op).name != seen.name) return false;
   for (std::size_t k = 0; k < seen.operands.size(); ++k) {
     const Operand& operand = seen.operands[k];
-    if (expected[k].bytes != operand.block->bytes || expected[k].writes != operand.changes() ||
-        expected[k].reads != (operand.reads || operand.side_effect) ||
-        expected[k].side_effect != operand.side_effect)
+    if (wanted[k].bytes != operand.block->bytes || wanted[k].writes != operand.changes() ||
+        wanted[k].reads != (operand.reads || operand.side_effect) ||
+        wanted[k].side_effect != operand.side_effect)
       return false;
   }
   return true;
 }
 
-bool Tracker::is(OpIndex op, const OpSeen& seen) const {
-  if (!looks_like(op, seen)) return false;
-  const auto& expected = script(op).operands;
+bool Tracker::has_its_blocks(OpIndex op, const OpSeen& seen) const {
+  const std::span<const Expected> wanted = expected(op);
   for (std::size_t k = 0; k < seen.operands.size(); ++k)
-    if (expected[k].block >= 0 && bound(expected[k].block) != seen.operands[k].block) return false;
+    if (wanted[k].block >= 0 && bound(wanted[k].block) != seen.operands[k].block) return false;
   return true;
 }
 
@@ -87,13 +92,12 @@ void Tracker::run(OpIndex op, const OpSeen& seen, std::int64_t now) {
   now_ = now;
   suspended_ = false;
   ++in_a_row_;
-  const auto& expected = script(op).operands;
-  const auto& distances = next_use_in_[static_cast<std::size_t>(op)];
+  const std::span<const Expected> wanted = expected(op);
   for (std::size_t k = 0; k < seen.operands.size(); ++k) {
-    if (expected[k].block < 0) continue;
+    if (wanted[k].block < 0) continue;
     PagedBlock& block = *seen.operands[k].block;
-    bind(expected[k].block, block);
-    block.next_use = now + distances[k];
+    bind(wanted[k].block, block);
+    block.next_use = now + wanted[k].next_use_in;
   }
   const auto& mallocs = script(op).mallocs;
   while (next_malloc_ < mallocs.size() && !mallocs[next_malloc_].inside) ++next_malloc_;
@@ -108,9 +112,9 @@ Tracker::Verdict Tracker::op_begins(const OpSeen& seen, std::int64_t now) {
     run(place_, seen, now);
     return Verdict::found;
   }
-  if (looks_like(place_, seen) && (!suspended_ || is(place_, seen))) {
+  if (looks_like(place_, seen) && (!suspended_ || has_its_blocks(place_, seen))) {
     // The same op on other blocks is still the op: the plan goes on with those.
-    if (complete() && !is(place_, seen)) ++deviations_;
+    if (complete() && !has_its_blocks(place_, seen)) ++deviations_;
     run(place_, seen, now);
     return Verdict::expected;
   }

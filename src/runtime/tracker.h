@@ -58,16 +58,33 @@ class Tracker {
   OpIndex op_count() const { return iteration_->program.op_count(); }
   const ScriptOp& script(OpIndex op) const { return iteration_->script[static_cast<std::size_t>(op)]; }
   bool looks_like(OpIndex op, const OpSeen& seen) const;
-  bool is(OpIndex op, const OpSeen& seen) const;
+  // Of one that looks like it: is it called with the blocks that are expected?
+  bool has_its_blocks(OpIndex op, const OpSeen& seen) const;
+  bool is(OpIndex op, const OpSeen& seen) const { return looks_like(op, seen) && has_its_blocks(op, seen); }
   std::optional<OpIndex> ahead(const OpSeen& seen) const;
   void run(OpIndex op, const OpSeen& seen, std::int64_t now);
   void bind(BlockId id, PagedBlock& block);
   bool search(const OpSeen& seen);
 
   std::shared_ptr<const ScriptedIteration> iteration_;
-  std::vector<PagedBlock*> bound_;                 // by block
-  std::vector<std::vector<OpIndex>> next_use_in_;  // by op and operand: ops until its block is used again
-  std::vector<OpIndex> birth_use_in_;              // by block: from its birth to its next use
+  // What an op is called with, and how many ops later its block is used again.
+  struct Expected {
+    Bytes bytes = 0;
+    BlockId block = 0;
+    OpIndex next_use_in = 0;
+    bool reads = false;
+    bool writes = false;
+    bool side_effect = false;
+  };
+  std::span<const Expected> expected(OpIndex op) const {
+    const std::int32_t* first = &first_expected_[static_cast<std::size_t>(op)];
+    return std::span(expected_operands_)
+        .subspan(static_cast<std::size_t>(first[0]), static_cast<std::size_t>(first[1] - first[0]));
+  }
+  std::vector<PagedBlock*> bound_;            // by block
+  std::vector<Expected> expected_operands_;   // of all ops, one after the other
+  std::vector<std::int32_t> first_expected_;  // by op: its first; and the end
+  std::vector<OpIndex> birth_use_in_;         // by block: from its birth to its next use
   bool known_ = false;
   bool suspended_ = false;
   OpIndex place_ = 0;
