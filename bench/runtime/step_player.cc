@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace ebb {
 namespace {
@@ -11,6 +12,18 @@ Nanoseconds now() {
 }
 
 }  // namespace
+
+double clock_read() {
+  constexpr int kReads = 1000;
+  Nanoseconds best = std::numeric_limits<Nanoseconds>::max();
+  for (int round = 0; round < 20; ++round) {
+    const Nanoseconds begin = now();
+    Nanoseconds last = begin;
+    for (int i = 0; i < kReads; ++i) last = now();
+    best = std::min(best, last - begin);
+  }
+  return static_cast<double>(best) / kReads;
+}
 
 StepPlayer::StepPlayer(Device& device, const Program& program, std::function<void(const Op&)> work)
     : device_(device),
@@ -37,6 +50,14 @@ StepPlayer::StepPlayer(Device& device, const Program& program, std::function<voi
     call.reads.resize(call.read_blocks.size());
     call.writes.resize(call.write_blocks.size());
     call.effects.resize(call.effect_blocks.size());
+    for (const BlockId b : program.op(i).births) call.births.push_back({b, program.block(b).bytes});
+    call.deaths.assign(program.deaths(i).begin(), program.deaths(i).end());
+    const Op& op = program.op(i);
+    call.info = {.name = op.name,
+                 .phase = op.phase,
+                 .replayable = op.replayable,
+                 .random = op.random,
+                 .side_effects = call.effects};
     call.function = [this, i](ExecContext& context) { run(i, context); };
   }
 }
@@ -48,38 +69,39 @@ StepPlayer::~StepPlayer() {
 
 void StepPlayer::run(OpIndex i, ExecContext& context) {
   const Op& op = program_.op(i);
-  // Mallocs are the Device's time, not the function's.
-  for (const BlockId b : op.births) {
-    const Handle handle = context.malloc(program_.block(b).bytes);
-    // In a replay it may stand for a block that is dead.
-    if (i == current_) handles_[static_cast<std::size_t>(b)] = handle;
+  // Mallocs are the Device's time, not the function's. In a replay one may stand for a block that is dead.
+  const bool replayed = i != current_;
+  for (const Birth& birth : replayed ? calls_[static_cast<std::size_t>(i)].births : births_) {
+    const Handle handle = context.malloc(birth.bytes);
+    if (!replayed) handles_[static_cast<std::size_t>(birth.block)] = handle;
   }
   if (op.workspace > 0) context.free(context.malloc(op.workspace));
   const Nanoseconds malloced = now();
   work_(op);
   times_.function += now() - malloced;
+  ++times_.functions;
 }
 
-void StepPlayer::iterate() {
+void StepPlayer::fetch(Call& call) {
   const auto fill = [&](const std::vector<BlockId>& blocks, std::vector<Handle>& handles) {
     for (std::size_t k = 0; k < blocks.size(); ++k)
       handles[k] = handles_[static_cast<std::size_t>(blocks[k])];
   };
+  fill(call.read_blocks, call.reads);
+  fill(call.write_blocks, call.writes);
+  fill(call.effect_blocks, call.effects);
+  births_ = call.births;
+  deaths_ = call.deaths;
+}
+
+void StepPlayer::iterate() {
   for (OpIndex i = 0; i < program_.op_count(); ++i) {
     current_ = i;
     Call& call = calls_[static_cast<std::size_t>(i)];
-    const Op& op = program_.op(i);
-    fill(call.read_blocks, call.reads);
-    fill(call.write_blocks, call.writes);
-    fill(call.effect_blocks, call.effects);
+    fetch(call);
     const Nanoseconds begin = now();
-    device_.exec({.name = op.name,
-                  .phase = op.phase,
-                  .replayable = op.replayable,
-                  .random = op.random,
-                  .side_effects = call.effects},
-                 call.reads, call.writes, call.function);
-    for (const BlockId b : program_.deaths(i)) {
+    device_.exec(call.info, call.reads, call.writes, call.function);
+    for (const BlockId b : deaths_) {
       Handle& handle = handles_[static_cast<std::size_t>(b)];
       if (handle != 0) device_.free(std::exchange(handle, 0));
     }
