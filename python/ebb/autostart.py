@@ -40,12 +40,14 @@ def _start(device: str) -> None:
         name = os.environ.get("RANK", str(os.getpid()))
         ebb.record(path if _is_first_process() else f"{path}.{name}", device=device)
         return
+    planner = os.environ.get("EBB_PLANNER") or None
     ebb.limit(
         os.environ["EBB_LIMIT"],
-        planner=os.environ.get("EBB_PLANNER") or None,
+        planner=planner,
         recompute=os.environ.get("EBB_RECOMPUTE") != "0",
         host_limit=os.environ.get("EBB_HOST_LIMIT") or None,
         device=device,
+        record="EBB_REPORT" in os.environ and planner == "none",
     )
     if "EBB_REPORT" not in os.environ:
         return

@@ -174,7 +174,7 @@ def limit(
     host_limit  bytes of host memory that may be used for what has left; None: no limit
     device      "cuda" or "cpu"; None: cuda if there is one
     stress      for tests: after every op, everything that can leave does; without a plan unless a planner is named
-    record      keep a trace, for ebb.report and write-outs
+    record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
 
         ebb.limit("8GiB")              # until the program ends or ebb.off()
         with ebb.limit("60%"): ...     # for a block

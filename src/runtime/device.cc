@@ -26,6 +26,8 @@ const DeviceOptions& checked(const DeviceOptions& options) {
   if (options.limit < Arena::kAlignment || options.host_limit < 0 || options.host_slab <= 0)
     throw InputError(fmt::format("a device with a limit of {} bytes, a host limit of {} and host slabs of {}",
                                  options.limit, options.host_limit, options.host_slab));
+  if (options.mode == Mode::planned && options.trace_events == 0)
+    throw InputError("a device that is to plan has to record what happens: trace_events is 0");
   return options;
 }
 

@@ -42,12 +42,13 @@ struct DeviceOptions {
   Bytes smallest_managed = 64 * kKiB;  // smaller blocks are no victims, except to compact
   // For so many ops after its last use a smaller block stays, for readers that are no ops.
   std::int64_t small_rest = 0;
-  Bytes host_slab = 256 * kMiB;          // host memory is taken in pieces of at least this
-  std::size_t recipe_steps = 65'536;     // op instances remembered for recomputation
-  std::size_t trace_events = 1'000'000;  // recorded, then the older half is forgotten
-  bool trace_plans = false;              // recorded while a plan is followed too, which costs the host time
-  bool time_ops = true;                  // for the trace; a plan and recomputation have them timed anyway
-  std::uint64_t seed = 0;                // of the ops' seeds
+  Bytes host_slab = 256 * kMiB;       // host memory is taken in pieces of at least this
+  std::size_t recipe_steps = 65'536;  // op instances remembered for recomputation
+  // Recorded, then the older half is forgotten; 0: nothing is, which Mode::planned cannot do with.
+  std::size_t trace_events = 1'000'000;
+  bool trace_plans = false;  // recorded while a plan is followed too, which costs the host time
+  bool time_ops = true;      // for the trace; a plan and recomputation have them timed anyway
+  std::uint64_t seed = 0;    // of the ops' seeds
   // Told when a block that has content gets another address, or nullptr: it left. Under the device's lock; it
   // must not call the device. Blocks that the program does not know (temporaries) are reported too.
   std::function<void(Handle, std::byte*)> on_move = {};

@@ -61,8 +61,8 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
     const bool guided = timing.guided = begin(info, reads, writes);
     decide_recipe(call, guided);
     for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
-    const std::uint64_t signature = guided ? 0 : signature_of(call.name, call.operands);
-    bring_together(call, guided ? std::nullopt : history_.inside_peak(signature), guided);
+    if (!guided) call.signature = signature_of(call.name, call.operands);
+    bring_together(call, guided ? std::nullopt : history_.inside_peak(call.signature), guided);
     if (!attempt(call, function, timing)) {
       ++parts_.statistics.abandoned_ops;
       timing.function_ran = false;
@@ -70,10 +70,11 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
       undo(call);
       if (parts_.guide.current) parts_.guide.current->op_restarts();
       parts_.pager.compact({});
+      if (guided) call.signature = signature_of(call.name, call.operands);
       bring_together(call, inside, false);
       attempt(call, function, timing);
     }
-    if (!guided) history_.remember(signature, call.inside_peak);
+    if (!guided) history_.remember(call.signature, call.inside_peak);
   } catch (...) {
     if (timing.function_ran)
       finish(info, call, function, timing, false);
@@ -113,14 +114,15 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
   pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();
   if (guided && !room_is_sure) {
-    inside = history_.inside_peak(signature_of(call.name, call.operands));
+    call.signature = signature_of(call.name, call.operands);
+    inside = history_.inside_peak(call.signature);
     pin(inside.value_or(0));
   }
   for (Operand& operand : call.operands) operand.ready = true;
   if (!room_is_sure && inside && parts_.pager.wait_for_hole(*inside))
     room_is_sure = std::none_of(call.operands.begin(), call.operands.end(),
                                 [](const Operand& operand) { return operand.in_place(); }) ||
-                   history_.is_steady(signature_of(call.name, call.operands));
+                   history_.is_steady(call.signature);
   expose(parts_.pager, call, room_is_sure);
   for (const Operand& operand : call.operands) parts_.pager.begin_use(*operand.block, operand.changes());
 }

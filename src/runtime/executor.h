@@ -29,10 +29,11 @@ class Executor {
   void update_times() { timer_.update(); }
   Remaker& remaker() { return remaker_; }
   OpTimer& timer() { return timer_; }
-  // The recorder's clock. It stands still while a plan is followed and nobody asks for times: reading it
+  // The recorder's clock. It stands still while nothing is recorded and nobody asks for times: reading it
   // takes long, for what an op may cost.
   Nanoseconds time() {
-    if (!parts_.guide.current || parts_.guide.current->wants_times()) time_ = recorder_.now();
+    if (parts_.guide.current ? parts_.guide.current->wants_times() : !recorder_.paused())
+      time_ = recorder_.now();
     return time_;
   }
   // The host could not go on: time that is none of the program's own.

@@ -37,9 +37,10 @@ struct OpCall {
   bool replayable = false;
   bool random = false;
   std::uint64_t seed = 0;
-  bool wants_recipe = false;  // it may be run again
-  ExecFunction recipe = {};   // what to run then, if its function said so
-  bool may_abandon = false;   // this time
+  bool wants_recipe = false;    // it may be run again
+  ExecFunction recipe = {};     // what to run then, if its function said so
+  bool may_abandon = false;     // this time
+  std::uint64_t signature = 0;  // by which history knows it, where no plan does
   std::vector<Operand> operands = {};
   std::vector<Birth> births = {};  // in malloc order
   std::vector<RecordedMemory> memory = {};

@@ -13,18 +13,19 @@ namespace ebb {
 class OpHistory {
  public:
   // Nothing for an op that never ran.
-  std::optional<Bytes> inside_peak(std::uint64_t signature) const {
-    const auto it = needs_.find(signature);
-    return it == needs_.end() ? std::nullopt : std::optional(it->second.peak);
+  std::optional<Bytes> inside_peak(std::uint64_t signature) {
+    const Need* need = find(signature);
+    return need ? std::optional(need->peak) : std::nullopt;
   }
   // Did it need the same twice in a row?
-  bool is_steady(std::uint64_t signature) const {
-    const auto it = needs_.find(signature);
-    return it != needs_.end() && it->second.times >= kSteady;
+  bool is_steady(std::uint64_t signature) {
+    const Need* need = find(signature);
+    return need && need->times >= kSteady;
   }
   void remember(std::uint64_t signature, Bytes inside_peak) {
-    if (needs_.size() >= kMostSignatures) needs_.clear();
-    Need& need = needs_[signature];
+    Need* known = find(signature);
+    if (!known && needs_.size() >= kMostSignatures) needs_.clear(), last_ = nullptr;
+    Need& need = known ? *known : needs_[signature];
     need.times = need.last == inside_peak ? std::min(need.times + 1, kSteady) : 1;
     need.last = inside_peak;
     need.peak = std::max(inside_peak, need.peak - need.peak / 8);
@@ -36,9 +37,18 @@ class OpHistory {
     Bytes last = -1;
     int times = 0;
   };
+  // An op is asked about several times in a row.
+  Need* find(std::uint64_t signature) {
+    if (last_ && last_->first == signature) return &last_->second;
+    const auto it = needs_.find(signature);
+    if (it == needs_.end()) return nullptr;
+    last_ = &*it;
+    return &it->second;
+  }
   static constexpr int kSteady = 2;
   static constexpr std::size_t kMostSignatures = 65'536;
   std::unordered_map<std::uint64_t, Need> needs_;
+  std::pair<const std::uint64_t, Need>* last_ = nullptr;  // found
 };
 
 }  // namespace ebb

@@ -16,7 +16,8 @@ struct Recorder::Storage {
 Recorder::Recorder(std::size_t most_events)
     : most_events_(std::max<std::size_t>(most_events, 2)),
       start_(std::chrono::steady_clock::now()),
-      storage_(std::make_unique<Storage>()) {}
+      storage_(std::make_unique<Storage>()),
+      paused_(most_events == 0) {}
 
 Recorder::~Recorder() = default;
 

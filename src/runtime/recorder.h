@@ -43,6 +43,7 @@ class Recorder {
  public:
   static constexpr std::int64_t kUnrecorded = -1;
 
+  // 0: paused from the start.
   explicit Recorder(std::size_t most_events);
   ~Recorder();
 

@@ -6,6 +6,7 @@
 #include "report/report.h"
 #include "report/sparkline.h"
 #include "report/timeline_json.h"
+#include "trace/error.h"
 #include "trace/iteration.h"
 #include "trace/iteration_script.h"
 #include "trace/trace.h"
@@ -58,6 +59,9 @@ std::string report_page(const Device& device, Bytes limit) {
   report::require_page();
   if (const auto followed = device.followed())
     return page_of(followed->iteration->program, &*followed, device, limit);
+  if (device.trace().events.empty())
+    throw InputError(
+        "nothing is recorded without a planner unless it is asked for: ebb.limit(…, record=True)");
   return page_of(iteration_of(device.trace(), "what was recorded so far"), nullptr, device, limit);
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
+#include <memory_resource>
 
 #include "runtime/arena.h"
 #include "torch/interposer.h"
@@ -26,9 +27,8 @@ constexpr std::int64_t kLateOps = 128;  // for which a dead tensor of a collecti
 constexpr Bytes kLateBytes = 1 << 20;
 
 using Lock = std::unique_lock<std::recursive_mutex>;
-using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
-// Memory that no storage is known for, of all stewards.
+// Memory that no storage is known for, of all stewards. Every birth enters and leaves it.
 class AddressBook {
  public:
   void add(BlockRecord& record) {
@@ -41,9 +41,13 @@ class AddressBook {
     return it == records_.end() ? nullptr : it->second;
   }
   BlockRecord* take(void* address) {
+    return take_if(address, [](const BlockRecord&) { return true; });
+  }
+  template <typename Wanted>
+  BlockRecord* take_if(void* address, Wanted&& wanted) {
     const std::lock_guard lock(mutex_);
     const auto it = records_.find(address);
-    if (it == records_.end()) return nullptr;
+    if (it == records_.end() || !wanted(*it->second)) return nullptr;
     BlockRecord* record = it->second;
     records_.erase(it);
     return record;
@@ -51,7 +55,8 @@ class AddressBook {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<void*, BlockRecord*> records_;
+  std::pmr::unsynchronized_pool_resource pool_;
+  std::pmr::unordered_map<void*, BlockRecord*> records_{&pool_};
 };
 
 AddressBook& address_book() {
@@ -64,11 +69,28 @@ void delete_address(void* address) { free_block_at(address); }
 std::atomic<Steward*> active_steward = nullptr;
 Steward::Raise raise_out_of_memory = nullptr;
 
-WeakStorage no_storage() { return WeakStorage(c10::intrusive_ptr<c10::StorageImpl>()); }
-
 Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
 
 }  // namespace
+
+BlockRecord& RecordPool::take() {
+  if (spare_.empty()) return records_.emplace_back();
+  BlockRecord& record = *spare_.back();
+  spare_.pop_back();
+  return record;
+}
+
+void RecordPool::give(BlockRecord& record) {
+  record.storage.reset();
+  record.open.release();
+  record.life.release();
+  record.streams.clear();
+  record.address = nullptr;
+  record.of_replay = record.kept = record.travelled = false;
+  record.user_pins = 0;
+  record.seen_in = -1;
+  spare_.push_back(&record);
+}
 
 Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
     : options_(options),
@@ -96,6 +118,8 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   }
   device.on_move = [this](Handle block, std::byte* address) { moved(block, address); };
   device.trace_plans = options.record;
+  // Without a plan to make, nobody reads a trace that was not asked for.
+  if (options.mode == Mode::reactive) device.trace_events = 0;
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
 }
@@ -114,6 +138,7 @@ void Steward::raise(const std::string& message) {
 void Steward::activate(Steward* before) {
   const Lock lock(mutex_);
   if (before) move_here(*before);
+  if (before) before->let_self_go();
   platform_->serve_from(this);
   active_steward.store(this, std::memory_order_release);
 }
@@ -131,8 +156,11 @@ c10::DataPtr Steward::pointer_by_address(BlockRecord& record, void* address) {
 }
 
 BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
-  auto* record = new BlockRecord{
-      .steward = shared_from_this(), .handle = block, .bytes = bytes, .storage = no_storage()};
+  BlockRecord* record = &pool_.take();
+  if (!self_) self_ = shared_from_this();
+  record->steward = this;
+  record->handle = block;
+  record->bytes = bytes;
   if (running_) record->of_replay = running_->replay;
   if (record->of_replay) return record;
   records_.set(block, record);
@@ -182,19 +210,24 @@ bool free_block_at(void* address) {
 
 void Steward::delete_block(void* context) {
   auto* record = static_cast<BlockRecord*>(context);
-  const std::shared_ptr<Steward> steward = record->steward;  // the record may be the last that keeps it
-  steward->released(record);
+  record->steward->released(record);
 }
 
-void Steward::released(BlockRecord* record) {
+std::shared_ptr<Steward> Steward::released(BlockRecord* record) {
   const Lock lock(mutex_, std::try_to_lock);
   // A replay's frame takes every free for one of its own.
   const bool foreign_to_replay = lock && running_ && running_->replay && !record->of_replay;
-  if (lock && !moving_ && !foreign_to_replay)
-    return dies_late(*record) ? late_.push_back(record) : drop(record);
+  if (lock && !moving_ && !foreign_to_replay) {
+    dies_late(*record) ? late_.push_back(record) : drop(record);
+    return let_self_go();
+  }
   const std::lock_guard queue(released_mutex_);
   released_.push_back(record);
+  any_released_ = true;
+  return nullptr;
 }
+
+std::shared_ptr<Steward> Steward::let_self_go() { return pool_.in_use() == 0 ? std::move(self_) : nullptr; }
 
 // A thread of the backend may be the last to let go of it, a moment sooner or later. So that the iteration is
 // the same every time and on every rank, it dies so many ops after its last use.
@@ -215,11 +248,12 @@ void Steward::drain() {
   if (running_) return;
   if (!flights_.empty()) land_flights();
   if (!late_.empty()) bury(false);
+  if (!any_released_) return;
   std::vector<BlockRecord*> released;
   {
     const std::lock_guard queue(released_mutex_);
-    if (released_.empty()) return;
     released.swap(released_);
+    any_released_ = false;
   }
   for (BlockRecord* record : released) dies_late(*record) ? late_.push_back(record) : drop(record);
 }
@@ -243,7 +277,7 @@ void Steward::forget(BlockRecord* record) {
     const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
     if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
   }
-  delete record;
+  pool_.give(*record);
 }
 
 void Steward::moved(Handle block, std::byte* address) {
@@ -264,7 +298,7 @@ BlockRecord* Steward::known_record(const c10::DataPtr& memory) const {
     record = static_cast<BlockRecord*>(memory.get_context());
   else if (memory.get_deleter() == &delete_address)
     record = address_book().find(memory.get_context());
-  return record && record->steward.get() == this ? record : nullptr;
+  return record && record->steward == this ? record : nullptr;
 }
 
 bool Steward::record_stream(const c10::DataPtr& memory, void* stream) {
@@ -283,15 +317,17 @@ BlockRecord* Steward::record_of(const c10::Storage& storage) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   if (!impl || impl->device() != platform_->device()) return nullptr;
   const c10::DataPtr& memory = data_ptr_of(*impl);
-  BlockRecord* record = known_record(memory);
+  BlockRecord* record = nullptr;
+  if (memory.get_deleter() == &delete_address) {
+    record = address_book().take_if(memory.get_context(),
+                                    [&](const BlockRecord& found) { return found.steward == this; });
+    if (record) replace_data_ptr(*impl, pointer(*record, std::exchange(record->address, nullptr)));
+  } else {
+    record = known_record(memory);
+  }
   if (!record) {
     const bool adoptable = memory.get() && platform_->may_adopt(memory);
     return adoptable ? adopt(*impl) : nullptr;
-  }
-  if (record->address) {
-    address_book().take(record->address);
-    replace_data_ptr(*impl, pointer(*record, record->address));
-    record->address = nullptr;
   }
   if (record->storage._unsafe_get_target() != impl) record->storage = storage.getWeakStorageImpl();
   return record;
@@ -341,7 +377,9 @@ void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<
   const Bytes needed = operand_bytes + inside;
   largest_op_ = std::max(largest_op_, needed);
   // What stays beside an op takes long to find: it is asked for beside large ones only, and ever more rarely.
-  if (needed > largest_op_ / 2 && std::has_single_bit(++asked_[needed]))
+  if (needed <= largest_op_ / 2) return;
+  if (!asked_last_ || asked_last_->first != needed) asked_last_ = &*asked_.try_emplace(needed).first;
+  if (std::has_single_bit(++asked_last_->second))
     smallest_ = std::max(smallest_, needed + device_->bytes_that_stay());
 }
 
@@ -401,6 +439,7 @@ void Steward::stop() {
   platform_->serve_from(nullptr);
   Steward* self = this;
   active_steward.compare_exchange_strong(self, nullptr);
+  let_self_go();
 }
 
 void Steward::give_up_in_child() {

@@ -11,6 +11,8 @@
 #include <c10/util/SmallVector.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <atomic>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -29,21 +31,36 @@ namespace ebb::torch_adapter {
 class RecipePool;
 class Steward;
 
-// What the adapter knows of a block. Owned by the DataPtr of its memory.
+using WeakStorage = c10::weak_intrusive_ptr<c10::StorageImpl>;
+
+// What the adapter knows of a block. Owned by the DataPtr of its memory; it keeps the steward alive.
 struct BlockRecord {
-  std::shared_ptr<Steward> steward;
+  Steward* steward = nullptr;
   Handle handle = 0;
   std::size_t bytes = 0;
-  c10::weak_intrusive_ptr<c10::StorageImpl> storage;  // null until an op showed it to us …
-  void* address = nullptr;                            // … and until then where it is
-  bool of_replay = false;                             // a birth of an op that is run again
-  bool kept = false;                                  // …and the runtime's from now on
-  Pin open = {};                                      // until the next op on it: its address is in use
-  Pin life = {};                                      // while it lives
+  WeakStorage storage{c10::intrusive_ptr<c10::StorageImpl>()};  // null until an op showed it to us …
+  void* address = nullptr;                                      // … and until then where it is
+  bool of_replay = false;                                       // a birth of an op that is run again
+  bool kept = false;                                            // …and the runtime's from now on
+  Pin open = {};  // until the next op on it: its address is in use
+  Pin life = {};  // while it lives
   int user_pins = 0;
   std::vector<void*> streams = {};  // other than the device's that use it
   std::int64_t seen_in = -1;        // the op that counted it as an operand last
   bool travelled = false;           // in a collective
+};
+
+// Records come and go with every op: they are used again.
+class RecordPool {
+ public:
+  BlockRecord& take();
+  void give(BlockRecord& record);
+  // Those that were taken.
+  std::size_t in_use() const { return records_.size() - spare_.size(); }
+
+ private:
+  std::deque<BlockRecord> records_;
+  std::vector<BlockRecord*> spare_;
 };
 
 struct StewardOptions {
@@ -164,7 +181,9 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
 
  private:
   friend class TensorPin;
-  void released(BlockRecord* record);
+  // What it returns goes when the lock is free: it may be the last that keeps this.
+  std::shared_ptr<Steward> released(BlockRecord* record);
+  std::shared_ptr<Steward> let_self_go();
   bool dies_late(const BlockRecord& record) const;
   void bury(bool all);
   void drop(BlockRecord* record);
@@ -187,6 +206,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;
+  RecordPool pool_;
+  std::shared_ptr<Steward> self_;  // while there are records
   HandleMap<BlockRecord*> records_;
   RunningOp* running_ = nullptr;
   bool moving_ = false;  // the device is telling us where a block is
@@ -195,14 +216,16 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Bytes peak_bytes_ = 0;
   Bytes pinned_bytes_ = 0;  // for life
   Bytes largest_op_ = 0;
-  std::unordered_map<Bytes, unsigned> asked_;  // by the bytes of large ops: how often they ran
-  Bytes smallest_ = 0;                         // limit for the ops so far, with what had to stay beside each
-  std::list<Flight> flights_;                  // in the order they were issued
-  std::int64_t glances_ = 0;                   // at them
+  std::unordered_map<Bytes, unsigned> asked_;               // by the bytes of large ops: how often they ran
+  std::pair<const Bytes, unsigned>* asked_last_ = nullptr;  // of them
+  Bytes smallest_ = 0;         // limit for the ops so far, with what had to stay beside each
+  std::list<Flight> flights_;  // in the order they were issued
+  std::int64_t glances_ = 0;   // at them
 
   std::mutex released_mutex_;
-  std::vector<BlockRecord*> released_;  // while the lock was taken by others
-  std::vector<BlockRecord*> late_;      // dead, see dies_late; guarded by the lock
+  std::vector<BlockRecord*> released_;      // while the lock was taken by others
+  std::atomic<bool> any_released_ = false;  // in there
+  std::vector<BlockRecord*> late_;          // dead, see dies_late; guarded by the lock
 };
 
 // While it lives, the current thread hands a collective to its backend.

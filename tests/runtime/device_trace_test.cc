@@ -4,6 +4,8 @@
 
 #include "runtime/device_fixture.h"
 #include "runtime/trace_summary.h"
+#include "trace/error.h"
+#include "trace/trace.h"
 
 namespace ebb::testing {
 namespace {
@@ -25,6 +27,18 @@ TEST(DeviceTrace, HasTheProgramAndNotWhatTheDeviceDidForIt) {
   EXPECT_EQ(summary.ops, (std::vector<std::string>{"increment", "increment", "increment_"}));
   EXPECT_GT(summary.duration, 0);
   std::remove(path.c_str());
+}
+
+TEST(DeviceTrace, IsEmptyWhereNoEventsAreWanted) {
+  SmallDevice d({.limit = 8 * kKiB, .trace_events = 0});
+  const Handle a = d.input(4 * kKiB, 1);
+  const Handle b = d.increment(a, 4 * kKiB);
+  EXPECT_EQ(d.value(b, 4 * kKiB), 2);
+  EXPECT_TRUE(d.device.trace().events.empty());
+}
+
+TEST(DeviceTrace, IsWhatPlansAreMadeFrom) {
+  EXPECT_THROW(SmallDevice({.limit = 8 * kKiB, .mode = Mode::planned, .trace_events = 0}), InputError);
 }
 
 }  // namespace
