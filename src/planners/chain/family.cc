@@ -7,6 +7,7 @@ namespace ebb {
 
 std::span<const Planner> chain_planners() {
   static constexpr std::array kDynProgSettings = {kDynProgSlots};
+  static constexpr std::array kChainDpSettings = {kChainDpSlots, kChainDpStages};
   static constexpr std::array kVdnnSettings = {kVdnnInputs};
   static constexpr std::array kVdnnPlusSettings = {kVdnnEvery};
   static constexpr std::array kPlanners = {
@@ -14,6 +15,12 @@ std::span<const Planner> chain_planners() {
               plan_greedy},
       Planner{"dynprog", "[OFF] §5", "offloads the activations with which the chain idles least",
               plan_dynprog, kDynProgSettings},
+      Planner{"chain-dp", "optimal checkpointing",
+              "each stage of the chain is stored, or runs again from a checkpoint, whichever costs least",
+              plan_chain_dp, kChainDpSettings},
+      Planner{"chain-dp-offload", "optimal checkpointing",
+              "the same where what is stored may also leave for a price of the link", plan_chain_dp_offload,
+              kChainDpSettings},
       Planner{"vdnn", "vDNN", "layer inputs leave and return one layer ahead; every layer waits for the copy",
               plan_vdnn, kVdnnSettings},
       Planner{"vdnn++", "vDNN++", "inputs of all convolutions or of every other leave, without waits",

@@ -15,10 +15,10 @@ constexpr std::array kLinkPrices = {0.3, 1.0, 0.05, 5.0, 0.0, 0.1, 0.5, 2.0, 0.2
 constexpr double kMiddlingPrice = 0.3;
 
 // Planners that answer in milliseconds however long the program; those that are not built in are passed over.
-constexpr std::array<std::string_view, 13> kQuickPlanners = {
-    "drop-cheap",      "autoswap-swdoa", "autoswap-doa",  "capuchin", "dtr",
-    "dtr-eq",          "dtr-local",      "superneurons",  "greedy",   "dynprog",
-    "checkpoint-sqrt", "geeps",          "sublinear-cost"};
+constexpr std::array<std::string_view, 15> kQuickPlanners = {
+    "drop-cheap",      "autoswap-swdoa", "autoswap-doa",   "capuchin", "dtr",
+    "dtr-eq",          "dtr-local",      "superneurons",   "greedy",   "dynprog",
+    "checkpoint-sqrt", "geeps",          "sublinear-cost", "chain-dp", "chain-dp-offload"};
 // Planners that do so for programs that are not too long.
 constexpr std::array<std::string_view, 12> kOtherPlanners = {
     "excess-area",       "autoswap-aoa",           "autoswap-wdoa",  "autoswap-bo", "sublinear", "recursive",
