@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::size_t kMostReplays = 1;  // times the ops, with the dead kept: chains are not for this start
 constexpr std::size_t kNotWorthLowering = 4;  // times as many
+constexpr double kEarlier = 0.15;             // how often a replay moves, if there are waits for copies
+constexpr double kSettled = 0.5;              // of the budget left: what leaves is decided by then, roughly
 constexpr double kRestoring = 0.3;            // how often what has room again is looked for
 
 }  // namespace
@@ -78,6 +80,28 @@ void LocalSearch::keep_the_dead(Plan& plan) {
   keep_until(plan, problem_.gaps, block.gap, kept ? 0 : block.until + 1);
 }
 
+void LocalSearch::find_stalls(const Plan& plan) {
+  Timeline timeline;
+  stalled_.clear();
+  if (evaluate_(plan, timeline).infeasible) return;
+  for (const Stall& stall : timeline.stalls)
+    if (stall.cause == StallCause::copy_in) stalled_.push_back(stall.op);
+}
+
+// A dropped block is made again before an op in front of a wait for a copy, which then waits less; or as late
+// as ever again.
+void LocalSearch::make_earlier(Plan& plan) {
+  const Choice& choice = choices_[absent_[below(absent_.size())]];
+  const Gap& gap = problem_.gaps[choice.gap];
+  Decision& decision = plan[choice.gap];
+  if (decision.action != Action::recompute || gap.kind == GapKind::trailing) return;
+  const bool is_earlier = decision.stays.has_value();
+  decision = untimed(Action::recompute);
+  if (is_earlier) return;
+  const OpIndex position = stalled_[below(stalled_.size())] - static_cast<OpIndex>(1 + below(3));
+  if (position > gap.from + 1 && position < gap.to) decision.stays = std::vector<OpRange>{{position, gap.to}};
+}
+
 // Blocks that were made one after the other, a layer or so, are kept, moved or computed again together.
 void LocalSearch::treat_alike(Plan& plan) {
   const std::size_t first = below(choices_.size());
@@ -132,7 +156,9 @@ void LocalSearch::disturb(Plan& plan) {
   list_absent(plan);
   if (absent_.empty()) return;
   const double dice = uniform();
-  if (dice < 0.25) {
+  if (!stalled_.empty() && uniform() < kEarlier) {
+    make_earlier(plan);
+  } else if (dice < 0.25) {
     flip_one(plan);
   } else if (dice < 0.35) {
     treat_alike(plan);
@@ -176,6 +202,7 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
     const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
     const double temperature = hot * left * left;
+    if (move % 256 == 0 && left < kSettled) find_stalls(current.plan);
     next.plan = current.plan;
     disturb(next.plan);
     const Prices prices{.link = link_price * std::exp(0.5 * std::normal_distribution<double>()(random_)),

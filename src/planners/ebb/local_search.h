@@ -54,6 +54,8 @@ class LocalSearch {
   void forget_around(Plan& plan);
   void flip_one(Plan& plan);
   void keep_the_dead(Plan& plan);
+  void make_earlier(Plan& plan);
+  void find_stalls(const Plan& plan);
   void treat_alike(Plan& plan);
   bool restore_what_fits(Plan& plan);
   double uniform() { return std::uniform_real_distribution<double>()(random_); }
@@ -69,7 +71,8 @@ class LocalSearch {
   std::vector<std::size_t> absent_;  // indices of choices that are not kept
   std::vector<char> banned_ = std::vector<char>(choices_.size());
   std::vector<std::size_t> banned_list_;
-  std::vector<Bytes> need_;  // by op, while decisions are taken back
+  std::vector<OpIndex> stalled_;  // positions that waited for a copy-in, as far as is known
+  std::vector<Bytes> need_;       // by op, while decisions are taken back
 };
 
 }  // namespace ebb
