@@ -194,6 +194,7 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
   const std::int64_t steps_each = 2 * std::max<std::int64_t>(problem_.program.op_count(), 1);
   const auto plain = static_cast<double>(current.step.plain_time);
   const double hot = 0.002 * plain;
+  std::int64_t next_look = 0;
   for (std::int64_t move = 0;; ++move) {
     const std::int64_t spent =
         std::max(evaluate_.count() - first, (evaluate_.op_steps() - first_steps) / steps_each);
@@ -202,7 +203,10 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
     const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
     const double temperature = hot * left * left;
-    if (move % 256 == 0 && left < kSettled) find_stalls(current.plan);
+    if (left < kSettled && move >= next_look) {
+      find_stalls(current.plan);
+      next_look = move + 256;
+    }
     next.plan = current.plan;
     disturb(next.plan);
     const Prices prices{.link = link_price * std::exp(0.5 * std::normal_distribution<double>()(random_)),

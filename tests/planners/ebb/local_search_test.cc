@@ -1,0 +1,40 @@
+#include "planners/ebb/local_search.h"
+
+#include <gtest/gtest.h>
+
+#include "literal_programs.h"
+#include "planners/ebb/untimed.h"
+
+namespace ebb {
+namespace {
+
+//   op      0  1  2    3 large  4    5    6      a and b are both away at op 3; a returns over the link, for
+//   a  100  W              ·    ·    R           which op 5 waits; b is made again from x, before op 6 or,
+//   x    1     W  R                              behind that wait, before op 4
+//   b  100        W        ·    ·    ·    R
+TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
+  std::vector<Op> ops = {op({writes(0)}),         op({writes(1)}), op({reads(1), writes(2)}, 80),
+                         op({writes(3)}, 400),    op({writes(4)}), op({reads(0)}),
+                         op({reads(1), reads(2)})};
+  ops[0].replayable = false;
+  ops[1].replayable = false;
+  const Program program = literal_program(
+      ops, {local(100, 0, 5), local(1, 1, 6), local(100, 2, 6), local(200, 3, 3), local(1, 4, 4)});
+  const Gaps gaps(program);
+  const Machine machine{.bandwidth_out = 1'000'000'000, .bandwidth_in = 1'000'000'000};
+  const PlanningProblem problem{program, gaps, machine, 210};
+  const PlannerOptions options;
+  const std::vector<Choice> choices = find_choices(problem, options);
+  Incumbent start{.plan = Plan::keep_all(gaps)};
+  start.plan[gaps.find(0, 0)] = untimed(Action::swap);
+  start.plan[gaps.find(2, 2)] = untimed(Action::recompute);
+  start.step = Evaluator(problem)(start.plan);
+  ASSERT_TRUE(start.feasible());
+  ASSERT_GT(start.step.stalls[static_cast<std::size_t>(StallCause::copy_in)], 80);
+  LocalSearch search(problem, choices, {}, 1);
+  const Incumbent found = search.improve(start, 0.3, {.evaluations = 400});
+  EXPECT_EQ(found.step.step_time, start.step.step_time - 80);
+}
+
+}  // namespace
+}  // namespace ebb
