@@ -129,21 +129,41 @@ double best_after(const Entry& ours, double cpu_seconds) {
   return best;
 }
 
-// Ours against every other one when it has planned as long as that one did.
+// Ours against every other one when it has planned as long as that one did, by how long that was.
+constexpr std::array kShorterThan = {0.01, 0.075, 0.2, double(INFINITY)};  // CPU seconds
+
 struct SameTime {
-  int duels = 0, lost = 0;
+  struct Duels {
+    int all = 0, lost = 0, without_plan = 0;
+  };
+  std::array<Duels, kShorterThan.size()> by_time;
   double longest = 0;  // planning of another that ours lost to
   std::map<std::string, int> lost_to;
 
   void add(const Entry& ours, const std::map<std::string, Entry>& entries) {
     for (const auto& [name, entry] : entries) {
       if (name == "ebb" || name == kBound || !entry.ratio) continue;
-      ++duels;
-      if (best_after(ours, entry.cpu_seconds) <= *entry.ratio * (1 + 1e-9)) continue;
-      ++lost;
+      const auto shorter = std::upper_bound(kShorterThan.begin(), kShorterThan.end(), entry.cpu_seconds);
+      Duels& duels = by_time[static_cast<std::size_t>(shorter - kShorterThan.begin())];
+      ++duels.all;
+      const double had = best_after(ours, entry.cpu_seconds);
+      if (had <= *entry.ratio * (1 + 1e-9)) continue;
+      ++duels.lost;
+      if (!std::isfinite(had)) ++duels.without_plan;
       ++lost_to[name];
       longest = std::max(longest, entry.cpu_seconds);
     }
+  }
+
+  void print() const {
+    fmt::print(
+        "\n| planning of the other, CPU s | duels | lost by ours | without a plan yet "
+        "|\n|---|---:|---:|---:|\n");
+    for (std::size_t k = 0; k < by_time.size(); ++k)
+      fmt::print("| below {} | {} | {} | {} |\n", kShorterThan[k], by_time[k].all, by_time[k].lost,
+                 by_time[k].without_plan);
+    fmt::print("\nThe longest planning of another that ours lost to: {:.3f} CPU s.\n", longest);
+    for (const auto& [name, count] : lost_to) fmt::print("  {} {}\n", name, count);
   }
 };
 
@@ -206,13 +226,8 @@ void print_table(const Book& book) {
       "bound by {:.2f} points on average and {:.2f} at most. Longest planning: {:.1f} CPU s.\n",
       tally.cells, tally.unserved, tally.worse, 100 * kTolerance, tally.much_worse,
       tally.excess / std::max(1, tally.cells - tally.without_bound), tally.largest, tally.slowest);
-  const SameTime& same = tally.same_time;
-  fmt::print(
-      "\nFirst plan after at most {:.2f} CPU s. After as much planning as the other did: {} of {} duels "
-      "lost, "
-      "to planners that took at most {:.3f} CPU s.\n",
-      tally.first_plan, same.lost, same.duels, same.longest);
-  for (const auto& [name, count] : same.lost_to) fmt::print("  {} {}\n", name, count);
+  fmt::print("\nFirst plan after at most {:.2f} CPU s.\n", tally.first_plan);
+  tally.same_time.print();
 }
 
 }  // namespace

@@ -82,11 +82,14 @@ class EbbSearch {
     return improve(starts.points, std::max<std::int64_t>(budget_ - starts.evaluations, 0));
   }
 
-  // One chain from the best start, the others from the best ones of another origin.
+  // One chain from the best start, the other from the best one of another origin: beside a planner's plan one
+  // that was built.
   Incumbent improve(const std::vector<StartingPoint>& starts, std::int64_t evaluations) {
     std::vector<const StartingPoint*> chosen{&starts.front()};
     for (const StartingPoint& start : starts)
-      if (chosen.size() < kChains && start.from != chosen.front()->from) chosen.push_back(&start);
+      if (chosen.size() < kChains && start.from != chosen.front()->from &&
+          (start.built || chosen.front()->built))
+        chosen.push_back(&start);
     while (chosen.size() < kChains) chosen.push_back(chosen.front());
     std::vector<Incumbent> found(kChains);
     std::vector<std::int64_t> counts(kChains, 0);

@@ -182,7 +182,7 @@ class StartFinder {
     const double price = std::max(prices_[rank / 2], 0.05);
     if (built.made.feasible())
       join({std::move(built.made), is_with_the_dead(rank) ? "the dead" : "prices", price,
-            is_with_the_dead(rank)});
+            is_with_the_dead(rank), true});
     else if (!is_with_the_dead(rank))
       failed_ = std::move(built.made);
   }

@@ -11,6 +11,7 @@ struct StartingPoint {
   std::string from = {};    // a planner's name, or "prices"
   double link_price = 0.3;  // that it was built with, or a middling one
   bool outliving = false;   // was it built with blocks kept past their death?
+  bool built = false;       // from nothing, not by another planner
 };
 
 struct Starts {
