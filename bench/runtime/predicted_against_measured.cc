@@ -109,7 +109,7 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      for (int i = 0; i < 4; ++i) player.iterate();
+      for (int i = 0; i < kWarmUp; ++i) player.iterate();
       device.synchronize();
       backend.take();
       player.take_times();
@@ -124,6 +124,8 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
+  // Of a plan's first iterations the 1st, 2nd, 4th, 8th and 16th have their ops timed, then hardly any.
+  static constexpr int kWarmUp = 16;
 
   static void add_host_times(const PlayerTimes& times, const std::array<CallTimes, kBackendCalls>& calls,
                              Measured& measured) {

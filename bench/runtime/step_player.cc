@@ -92,6 +92,9 @@ void StepPlayer::fetch(Call& call) {
   fill(call.effect_blocks, call.effects);
   births_ = call.births;
   deaths_ = call.deaths;
+  for (const Birth& birth : births_) handles_[static_cast<std::size_t>(birth.block)] = 0;
+  for (const BlockId b : deaths_) __builtin_prefetch(&handles_[static_cast<std::size_t>(b)]);
+  __builtin_prefetch(&program_.op(current_).workspace);
 }
 
 void StepPlayer::iterate() {

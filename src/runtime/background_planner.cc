@@ -67,7 +67,7 @@ void BackgroundPlanner::start(Trace trace, const Machine& machine, Bytes ground)
 }
 
 bool BackgroundPlanner::poll(PlanningNews& news) {
-  if (!has_news_.load(std::memory_order_acquire)) return false;
+  if (!has_news()) return false;
   {
     const std::lock_guard lock(mutex_);
     news = news_;

@@ -49,7 +49,8 @@ class BackgroundPlanner {
   void start(Trace trace, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.
   void be_content() { enough_ = true; }
-  // Any news since the last call? Cheap if not. When they say done, it is no longer busy.
+  bool has_news() const { return has_news_.load(std::memory_order_acquire); }
+  // Any news since the last call? When they say done, it is no longer busy.
   bool poll(PlanningNews& news);
 
  private:

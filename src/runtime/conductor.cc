@@ -77,6 +77,7 @@ void Conductor::look_for_iteration() {
 }
 
 void Conductor::take_news() {
+  if (!planner_.has_news()) return;
   PlanningNews news;
   if (!planner_.poll(news) || !news.iteration) return;
   if (!tracker_ || fingerprint_ != news.fingerprint) use_iteration(news);
@@ -106,6 +107,7 @@ void Conductor::stop_following() {
   recorder_.resume(parts_.table);
   left_out_before_ += follower_->left_out();
   follower_.reset();
+  update_wish_for_times();
   ++fallbacks_;
 }
 
@@ -178,6 +180,7 @@ void Conductor::boundary() {
   if (follower_) follower_->iteration_ended();
   const bool another = !follower_ || &follower_->plan() != plan_.get();
   if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
+  update_wish_for_times();
   followed_all_along_ = follower_.has_value();
   if (follower_ && !options_.records_plans) recorder_.pause();
 }

@@ -45,6 +45,7 @@ class Conductor final : public Guide, public CopyLog {
   bool keeps_replayed(const Step& step, const PagedBlock& block) override {
     return !follower_ || follower_->keeps_replayed(step, block);
   }
+  bool wants_all() const override { return log_.sampling(); }
   void copied(Engine engine, const PagedBlock& block, Event start, Event end) override {
     (void)block;
     log_.copy(engine, follower_ ? follower_->current_gap() : -1, start, end);
@@ -56,8 +57,6 @@ class Conductor final : public Guide, public CopyLog {
   }
 
   bool following() const { return follower_.has_value(); }
-  // Not while a plan is followed and nobody looks.
-  bool wants_times() const override { return !follower_ || log_.sampling(); }
   DeviceStatus status();
   IterationLog& log() { return log_; }
   std::optional<StepComparison> comparison() const;
@@ -72,6 +71,8 @@ class Conductor final : public Guide, public CopyLog {
   void start_following();
   void stop_following();
   void forget_place();
+  // Ops are timed, except while a plan is followed and nobody looks. Call it when either changed.
+  void update_wish_for_times() { parts_.guide.wants_times = !follower_ || log_.sampling(); }
   Machine machine_now() const;
   Machine link_now() const;
   LogCounts counts() const;

@@ -32,8 +32,7 @@ class Executor {
   // The recorder's clock. It stands still while nothing is recorded and nobody asks for times: reading it
   // takes long, for what an op may cost.
   Nanoseconds time() {
-    if (parts_.guide.current ? parts_.guide.current->wants_times() : !recorder_.paused())
-      time_ = recorder_.now();
+    if (parts_.guide.current ? parts_.guide.wants_times : !recorder_.paused()) time_ = recorder_.now();
     return time_;
   }
   // The host could not go on: time that is none of the program's own.
@@ -53,9 +52,7 @@ class Executor {
     bool guided = false;      // a plan knows where the op's mallocs go
     Event start = kHappened;  // if wanted
   };
-  bool wants_times() const {
-    return parts_.guide.current ? parts_.guide.current->wants_times() : options_.time_ops;
-  }
+  bool wants_times() const { return parts_.guide.current ? parts_.guide.wants_times : options_.time_ops; }
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   bool begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes);

@@ -17,8 +17,6 @@ struct OpSeen {
 class Guide {
  public:
   virtual ~Guide() = default;
-  // Must ops be timed?
-  virtual bool wants_times() const = 0;
   // An op begins: whatever should happen before it does. true: a plan knows where its mallocs go.
   virtual bool op_begins(const OpSeen& op) = 0;
   // Might it be run again? If not, nobody has to write down how; whether it could be was seen before.
@@ -50,6 +48,7 @@ class Guide {
 // The guide, if there is one. One per Device.
 struct GuideSlot {
   Guide* current = nullptr;
+  bool wants_times = true;  // must ops be timed? The guide keeps it, since it is asked all the time
 
   PlannedPlace place_of_malloc(Bytes bytes) const {
     return current ? current->place_of_malloc(bytes) : PlannedPlace{};

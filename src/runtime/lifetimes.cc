@@ -35,9 +35,8 @@ void Lifetimes::reap(Handle block) {
 }
 
 void Lifetimes::reap_released() {
-  for (std::vector<Handle> released = recipes_.take_released(); !released.empty();
-       released = recipes_.take_released())
-    for (const Handle handle : released) reap_one(handle);
+  while (recipes_.any_released())
+    for (const Handle handle : recipes_.take_released()) reap_one(handle);
 }
 
 }  // namespace ebb

@@ -202,6 +202,7 @@ class Pager {
   std::uint64_t marked_tick_ = 0;  // … when `mark_` was recorded
   Event mark_ = kHappened;
   Event last_copy_[kEngines] = {};
+  std::int64_t copies_ = 0;  // under plans
   bool low_end_is_planned_ = false;
   Bytes resting_zone_;   // at the high end, for blocks that may rest: others go there only if they have to
   Bytes zone_hand_ = 0;  // where in it to look next for somebody to go

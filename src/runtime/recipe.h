@@ -107,6 +107,7 @@ class RecipeBook {
   std::vector<Handle> detach(PagedBlock& block);
   bool needed(const PagedBlock& block) const { return !block.dependents.empty(); }
   // Blocks that were leaves of a recipe since the last call and are no longer needed by any.
+  bool any_released() const { return !released_.empty(); }
   std::vector<Handle> take_released() { return std::exchange(released_, {}); }
 
   // Steps that are older than so many ops help nobody. Nothing: nobody knows.
