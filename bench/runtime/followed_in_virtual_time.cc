@@ -2,6 +2,9 @@
 // without a GPU and without its memory.
 //
 //   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS]]]     e.g. data/resnet50.json.gz h200 75,60 ebb
+//
+// Under `valgrind --tool=callgrind --instr-atstart=no` it counts the instructions of the iterations that give
+// the host time.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +16,13 @@
 #include "runtime/virtual_backend.h"
 #include "step_player.h"
 #include "trace/load.h"
+
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
 
 namespace ebb {
 namespace {
@@ -61,7 +71,9 @@ void follow(const Program& program, const Machine& machine, int percent, const s
   const DeviceStatus status = device.status();
   if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
   std::ignore = player.take_times();
+  CALLGRIND_START_INSTRUMENTATION;
   for (int i = 0; i < kIterations; ++i) player.iterate();
+  CALLGRIND_STOP_INSTRUMENTATION;
   const PlayerTimes times = player.take_times();
   const DeviceStatistics before = device.statistics();
   player.iterate();

@@ -58,9 +58,12 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   call.may_abandon = parts_.pager.may_move();
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
-    const bool guided = timing.guided = begin(info, reads, writes);
+    list_operands(parts_.table, info, reads, writes, call.operands);
+    merge_roles(call.operands);
+    const bool guided = timing.guided =
+        parts_.guide.current && parts_.guide.current->op_begins({info.name, call.operands});
     decide_recipe(call, guided);
-    for (const Operand& operand : operands_) add_operand(remaker_, call, operand);
+    for (Operand& operand : call.operands) prepare_operand(remaker_, call, operand);
     if (!guided) call.signature = signature_of(call.name, call.operands);
     bring_together(call, guided ? std::nullopt : history_.inside_peak(call.signature), guided);
     if (!attempt(call, function, timing)) {
@@ -83,12 +86,6 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
     throw;
   }
   finish(info, call, function, timing, true);
-}
-
-bool Executor::begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes) {
-  list_operands(parts_.table, info, reads, writes, operands_);
-  merge_roles(operands_);
-  return parts_.guide.current && parts_.guide.current->op_begins({info.name, operands_});
 }
 
 // The plan that is followed knows whether the op will be run again.

@@ -55,7 +55,6 @@ class Executor {
   bool wants_times() const { return parts_.guide.current ? parts_.guide.wants_times : options_.time_ops; }
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
-  bool begin(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes);
   void decide_recipe(OpCall& call, bool guided);
   bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
   void undo(OpCall& call);
@@ -82,7 +81,6 @@ class Executor {
   OpCall call_;                 // that runs
   std::vector<PagedBlock*> blocks_;
   std::vector<RecordedAccess> accesses_;
-  std::vector<Operand> operands_;  // of the op that begins; kept so that it allocates nothing in the long run
 };
 
 }  // namespace ebb

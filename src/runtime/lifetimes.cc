@@ -34,7 +34,7 @@ void Lifetimes::reap(Handle block) {
   reap_released();
 }
 
-void Lifetimes::reap_released() {
+void Lifetimes::reap_all_released() {
   while (recipes_.any_released())
     for (const Handle handle : recipes_.take_released()) reap_one(handle);
 }

@@ -23,9 +23,12 @@ class Lifetimes {
   // Lets the block go if it is time; call it when one of its counters has fallen.
   void reap(Handle block);
   // The same for all that recipes have stopped needing.
-  void reap_released();
+  void reap_released() {
+    if (recipes_.any_released()) reap_all_released();
+  }
 
  private:
+  void reap_all_released();
   bool reap_one(Handle block);
 
   BlockTable& table_;

@@ -68,6 +68,18 @@ void expose(Pager& pager, OpCall& call, bool room_is_sure) {
   }
 }
 
+void prepare_operand(Remaker& remaker, OpCall& call, Operand& operand) {
+  PagedBlock& block = *operand.block;
+  operand.version = block.version;
+  operand.maker = block.maker;
+  call.holds.emplace_back(block, &PagedBlock::keeps);
+  if (operand.changes()) {
+    call.holds.emplace_back(block, &PagedBlock::changing);
+    remaker.prepare_change(block, call.holds);
+  }
+  if (block.dropped()) remaker.remake(block);
+}
+
 void add_operand(Remaker& remaker, OpCall& call, const Operand& operand) {
   PagedBlock& block = *operand.block;
   const auto same = [&](const Operand& known) { return known.block == &block; };

@@ -65,8 +65,10 @@ struct OpCall {
   }
 };
 
-// Prepares one more operand, before the op or from a nested one: takes care of recipes that a change would
-// break, and makes it again if it is dropped. It may be on the host afterwards.
+// Prepares an operand of the call: takes care of recipes that its change would break, and makes it again if
+// it is dropped. It may be on the host afterwards.
+void prepare_operand(Remaker& remaker, OpCall& call, Operand& operand);
+// The same for one of a nested op, which the call may have already.
 void add_operand(Remaker& remaker, OpCall& call, const Operand& operand);
 
 // The operands of an exec as given, a block that is read and written twice. Throws InputError naming the op

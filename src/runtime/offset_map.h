@@ -21,7 +21,11 @@ namespace ebb {
 template <typename Value>
 class OffsetMap {
  public:
-  using Entry = std::pair<Bytes, Value>;
+  // A pair, but one that is moved as plain bytes.
+  struct Entry {
+    Bytes first = 0;
+    Value second = {};
+  };
 
  private:
   // An insertion moves half of a chunk on average: as many cache lines as a longer list of chunks costs.

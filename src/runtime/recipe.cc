@@ -32,7 +32,7 @@ std::unique_ptr<Step> RecipeBook::blank() {
 StepId RecipeBook::record(std::unique_ptr<Step> step) {
   if (steps_.empty()) oldest_at_ = step->at;
   steps_.push_back(std::move(step));
-  return first_ + static_cast<StepId>(steps_.size()) - 1;
+  return next_++;
 }
 
 void RecipeBook::set_duration(StepId id, Nanoseconds duration) {

@@ -115,8 +115,8 @@ class RecipeBook {
   // Is the book full, or its oldest step too old at op `now`? Then it may be forgotten once nobody depends on
   // it: `expiring` finds other recipes and returns those for which there is none.
   bool full(std::int64_t now) const {
-    return steps_.size() > options_.most_steps ||
-           (horizon_ && !steps_.empty() && oldest_at_ < now - *horizon_);
+    return next_ - first_ > static_cast<StepId>(options_.most_steps) ||
+           (horizon_ && first_ < next_ && oldest_at_ < now - *horizon_);
   }
   std::vector<Handle> expiring();
   void expire_oldest();
@@ -139,7 +139,8 @@ class RecipeBook {
 
   BlockTable& table_;
   RecipeOptions options_;
-  StepId first_ = 0;            // the oldest step there is
+  StepId first_ = 0;            // the oldest step there is …
+  StepId next_ = 0;             // … and the first that there will be
   std::int64_t oldest_at_ = 0;  // its op, if there is one
   StepId usable_from_ = 0;      // the oldest that a new recipe may have
   std::optional<std::int64_t> horizon_;
