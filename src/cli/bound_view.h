@@ -8,8 +8,8 @@
 
 namespace ebb::cli {
 
-inline constexpr double kBoundSeconds =
-    5;  // for the linear programme of a bound: stopped then it still holds
+// For a bound's linear programme: what it has by then holds too.
+inline constexpr double kBoundSeconds = 5;
 
 std::string plans_text(PlanKind kind);                             // "swaps only", for people
 std::string key_of(PlanKind kind);                                 // "swap_only", for programs
