@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 #include "../comma_list.h"
@@ -109,7 +110,7 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      for (int i = 0; i < kWarmUp; ++i) player.iterate();
+      while (!is_steady(device.status())) player.iterate();
       device.synchronize();
       backend.take();
       player.take_times();
@@ -124,8 +125,14 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
-  // Of a plan's first iterations the 1st, 2nd, 4th, 8th and 16th have their ops timed, then hardly any.
-  static constexpr int kWarmUp = 16;
+
+  // No better plan is looked for beside it, and no op is timed: those of the 1st, 2nd, 4th, 8th … planned
+  // iteration are, and are read in the next ones.
+  static bool is_steady(const DeviceStatus& status) {
+    const auto done = static_cast<std::uint64_t>(status.planned_iterations);
+    return !status.improving && done >= std::bit_floor(done) + 4 &&
+           std::bit_ceil(done + 1) > done + kSteps + 1;
+  }
 
   static void add_host_times(const PlayerTimes& times, const std::array<CallTimes, kBackendCalls>& calls,
                              Measured& measured) {
