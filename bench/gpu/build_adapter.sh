@@ -25,7 +25,7 @@ python_include=$("$python" -c 'import sysconfig; print(sysconfig.get_path("inclu
 abi=$("$python" -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')
 
 export FLAGS="-std=c++20 -O2 -fPIC -DNDEBUG -DFMT_HEADER_ONLY -D_GLIBCXX_USE_CXX11_ABI=$abi -Isrc -isystem $headers -isystem $cuda/include"
-export TORCH_FLAGS="-fvisibility=hidden -isystem $torch/include -isystem $torch/include/torch/csrc/api/include -isystem $python_include"
+export TORCH_FLAGS="-fvisibility=hidden -fvisibility-inlines-hidden -isystem $torch/include -isystem $torch/include/torch/csrc/api/include -isystem $python_include"
 export FOLDER=$folder
 
 # Linear programs are for bounds, which nothing here asks for; their solver is a library more.
@@ -49,7 +49,7 @@ export -f compile
 mkdir -p "$folder/objects"
 printf '%s\n' $adapter $core | xargs -P "$(nproc)" -I{} bash -c 'compile {}'
 
-"$CXX" -shared -o "$folder/python/ebb/_native$suffix" \
+"$CXX" -shared -Wl,-Bsymbolic-functions -o "$folder/python/ebb/_native$suffix" \
   $(for source in $core $adapter; do echo "$folder/objects/${source//\//_}.o"; done) \
   -L"$torch/lib" -Wl,-rpath,"$torch/lib" -ltorch_python -ltorch -ltorch_cpu -ltorch_cuda -lc10 -lc10_cuda \
   -L"$cuda/lib64" -Wl,-rpath,"$cuda/lib64" -lcudart \
