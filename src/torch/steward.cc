@@ -7,9 +7,9 @@
 #include <atomic>
 #include <bit>
 #include <cassert>
-#include <memory_resource>
 
 #include "runtime/arena.h"
+#include "torch/address_book.h"
 #include "torch/interposer.h"
 #include "torch/rank_mailbox.h"
 #include "torch/recipe.h"
@@ -28,42 +28,6 @@ constexpr Bytes kLateBytes = 1 << 20;
 
 using Lock = std::unique_lock<std::recursive_mutex>;
 
-// Memory that no storage is known for, of all stewards. Every birth enters and leaves it.
-class AddressBook {
- public:
-  void add(BlockRecord& record) {
-    const std::lock_guard lock(mutex_);
-    records_[record.address] = &record;
-  }
-  BlockRecord* find(void* address) {
-    const std::lock_guard lock(mutex_);
-    const auto it = records_.find(address);
-    return it == records_.end() ? nullptr : it->second;
-  }
-  BlockRecord* take(void* address) {
-    return take_if(address, [](const BlockRecord&) { return true; });
-  }
-  template <typename Wanted>
-  BlockRecord* take_if(void* address, Wanted&& wanted) {
-    const std::lock_guard lock(mutex_);
-    const auto it = records_.find(address);
-    if (it == records_.end() || !wanted(*it->second)) return nullptr;
-    BlockRecord* record = it->second;
-    records_.erase(it);
-    return record;
-  }
-
- private:
-  std::mutex mutex_;
-  std::pmr::unsynchronized_pool_resource pool_;
-  std::pmr::unordered_map<void*, BlockRecord*> records_{&pool_};
-};
-
-AddressBook& address_book() {
-  static AddressBook* book = new AddressBook;
-  return *book;
-}
-
 void delete_address(void* address) { free_block_at(address); }
 
 std::atomic<Steward*> active_steward = nullptr;
@@ -72,25 +36,6 @@ Steward::Raise raise_out_of_memory = nullptr;
 Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
 
 }  // namespace
-
-BlockRecord& RecordPool::take() {
-  if (spare_.empty()) return records_.emplace_back();
-  BlockRecord& record = *spare_.back();
-  spare_.pop_back();
-  return record;
-}
-
-void RecordPool::give(BlockRecord& record) {
-  record.storage.reset();
-  record.open.release();
-  record.life.release();
-  record.streams.clear();
-  record.address = nullptr;
-  record.of_replay = record.kept = record.travelled = false;
-  record.user_pins = 0;
-  record.seen_in = -1;
-  spare_.push_back(&record);
-}
 
 Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
     : options_(options),
