@@ -31,7 +31,8 @@ TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
   start.step = Evaluator(problem)(start.plan);
   ASSERT_TRUE(start.feasible());
   ASSERT_GT(start.step.stalls[static_cast<std::size_t>(StallCause::copy_in)], 80);
-  LocalSearch search(problem, choices, {}, 1);
+  const std::vector<OutlivingBlock> none;
+  LocalSearch search(problem, choices, none, 1);
   const Incumbent found = search.improve(start, 0.3, {.evaluations = 400});
   EXPECT_EQ(found.step.step_time, start.step.step_time - 80);
 }
