@@ -5,7 +5,7 @@
 //
 //   predicted_against_measured [STEP-TRACE [LIMITS [PLANNERS]]]    e.g. data/resnet50.json.gz 80,60 ondemand
 //
-// Without a trace: a chain of layers whose ops take 8 ms and more.
+// Without a trace, or with "chain": a chain of layers whose ops take 8 ms and more.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -175,7 +175,8 @@ class Bench {
 
 int run(int argc, char** argv) {
   const std::unique_ptr<Workbench> workbench = make_workbench();
-  const Program program = argc > 1 ? load_program(argv[1]) : chain();
+  const std::string step = argc > 1 ? argv[1] : "chain";
+  const Program program = step == "chain" ? chain() : load_program(step);
   const std::vector<std::string> limits = split(argc > 2 ? argv[2] : "75,60,50");
   const std::vector<std::string> planners = split(argc > 3 ? argv[3] : "ondemand");
   Bench bench(*workbench, program);
