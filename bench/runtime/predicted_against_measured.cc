@@ -110,7 +110,7 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      while (!is_steady(device.status())) player.iterate();
+      for (int i = 0; i < kMostWarmUp && !is_steady(device.status()); ++i) player.iterate();
       device.synchronize();
       backend.take();
       player.take_times();
@@ -125,6 +125,7 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
+  static constexpr int kMostWarmUp = 1000;  // it may lose its plan
 
   // No better plan is looked for beside it, and no op is timed: those of the 1st, 2nd, 4th, 8th … planned
   // iteration are, and are read in the next ones.
