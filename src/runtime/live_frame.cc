@@ -68,32 +68,35 @@ void expose(Pager& pager, OpCall& call, bool room_is_sure) {
   }
 }
 
-void prepare_operand(Remaker& remaker, OpCall& call, Operand& operand) {
-  PagedBlock& block = *operand.block;
-  operand.version = block.version;
-  operand.maker = block.maker;
-  call.holds.emplace_back(block, &PagedBlock::keeps);
-  if (operand.changes()) {
+namespace {
+
+void prepare(Remaker& remaker, OpCall& call, PagedBlock& block, bool is_new, bool will_change) {
+  if (is_new) call.holds.emplace_back(block, &PagedBlock::keeps);
+  if (will_change) {
     call.holds.emplace_back(block, &PagedBlock::changing);
     remaker.prepare_change(block, call.holds);
   }
   if (block.dropped()) remaker.remake(block);
 }
 
+}  // namespace
+
+void prepare_operand(Remaker& remaker, OpCall& call, Operand& operand) {
+  operand.version = operand.block->version;
+  operand.maker = operand.block->maker;
+  prepare(remaker, call, *operand.block, true, operand.changes());
+}
+
 void add_operand(Remaker& remaker, OpCall& call, const Operand& operand) {
   PagedBlock& block = *operand.block;
   const auto same = [&](const Operand& known) { return known.block == &block; };
   auto it = std::find_if(call.operands.begin(), call.operands.end(), same);
-  if (it == call.operands.end()) {
+  const bool is_new = it == call.operands.end();
+  if (is_new) {
     call.operands.push_back({.block = &block, .version = block.version, .maker = block.maker});
     it = std::prev(call.operands.end());
-    call.holds.emplace_back(block, &PagedBlock::keeps);
   }
-  if (operand.changes() && !it->changes()) {
-    call.holds.emplace_back(block, &PagedBlock::changing);
-    remaker.prepare_change(block, call.holds);
-  }
-  if (block.dropped()) remaker.remake(block);
+  prepare(remaker, call, block, is_new, operand.changes() && !it->changes());
   // Not before all that can fail: an operand that counts as changed without having been prepared would strand
   // others.
   it->reads = it->reads || operand.reads;

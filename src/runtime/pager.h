@@ -158,6 +158,9 @@ class Pager {
   bool return_to(PagedBlock& block, const Region& region);
   bool wait_for(Engine engine, const Region& region);
   Event compute_so_far();
+  void forget_the_past() {
+    if (arena_.has_much_to_forget()) arena_.forget(backend_, compute_mark());
+  }
   Event recorded(Event event);
   void compute_waits(Event event, StallCause cause);
   std::optional<PieceWindow> choose_window(Bytes need, bool small_too, AddressRange where);

@@ -16,7 +16,7 @@ constexpr Bytes kMostPieces = 1024;  // in which a block slides into a smaller h
 }  // namespace
 
 std::optional<Region> Pager::find_region(const PagedBlock& block, Engine engine, Fit fit) {
-  if (arena_.has_much_to_forget()) arena_.forget(backend_, compute_mark());
+  forget_the_past();
   waits_.clear();
   std::optional<Region> region;
   if (fit == Fit::lowest)
@@ -119,7 +119,7 @@ bool Pager::send_away(Bytes begin, Bytes end) {
 }
 
 std::optional<Region> Pager::take_planned(Bytes bytes, const PlannedPlace& where) {
-  if (arena_.has_much_to_forget()) arena_.forget(backend_, compute_mark());
+  forget_the_past();
   waits_.clear();
   if (where.end > arena_.capacity()) return std::nullopt;
   std::optional<Region> region = arena_.take_within(where.begin, where.end, bytes, waits_);

@@ -42,14 +42,7 @@ class RecordPool {
     return record;
   }
   void give(BlockRecord& record) {
-    record.storage.reset();
-    record.open.release();
-    record.life.release();
-    record.streams.clear();
-    record.address = nullptr;
-    record.of_replay = record.kept = record.travelled = false;
-    record.user_pins = 0;
-    record.seen_in = -1;
+    record = BlockRecord{};
     spare_.push_back(&record);
   }
   // Those that were taken.

@@ -59,10 +59,11 @@ std::string report_page(const Device& device, Bytes limit) {
   report::require_page();
   if (const auto followed = device.followed())
     return page_of(followed->iteration->program, &*followed, device, limit);
-  if (device.trace().events.empty())
+  const Trace trace = device.trace();
+  if (trace.events.empty())
     throw InputError(
         "nothing is recorded without a planner unless it is asked for: ebb.limit(…, record=True)");
-  return page_of(iteration_of(device.trace(), "what was recorded so far"), nullptr, device, limit);
+  return page_of(iteration_of(trace, "what was recorded so far"), nullptr, device, limit);
 }
 
 std::string report_parts(const Device& device, Bytes limit) {

@@ -10,12 +10,6 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max() / 4;
 
 }  // namespace
 
-Nanoseconds SegmentChain::rerun(std::size_t s, std::size_t c) const {
-  Nanoseconds total = stages[c - 1].rerun_as_last;
-  for (std::size_t k = s; k + 1 < c; ++k) total += stages[k].rerun;
-  return total;
-}
-
 SegmentProgram::SegmentProgram(const SegmentChain& chain, Slots memory, bool may_rerun)
     : chain_(chain),
       memory_(memory),
@@ -76,6 +70,7 @@ void SegmentProgram::offer_cuts(std::size_t s, std::size_t t) {
 void SegmentProgram::offer_cut(std::size_t s, std::size_t t, std::size_t c, Slots need) {
   const Crossing& crossing = chain_.crossing(s, c);
   const Slots dead = chain_.stages[s].dead_input;
+  // Stages s … c − 1, where what crosses cut c is there.
   const Nanoseconds rerun = rerun_before_[c - 1] - rerun_before_[s] + chain_.stages[c - 1].rerun_as_last;
   Entry* const entries = at(s, t);
   const Entry* const first = at(c, t);

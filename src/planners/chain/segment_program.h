@@ -53,8 +53,6 @@ struct SegmentChain {
 
   std::size_t size() const { return stages.size(); }
   const Crossing& crossing(std::size_t s, std::size_t c) const { return crossings[s][c - s]; }
-  // Stages s … c − 1 run again, what crosses cut c is there.
-  Nanoseconds rerun(std::size_t s, std::size_t c) const;
 };
 
 struct SegmentPolicy {

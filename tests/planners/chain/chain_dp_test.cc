@@ -89,13 +89,17 @@ TEST(ChainDpOffload, MovesOverAFastLinkAndRunsAgainBesideASlowOne) {
   }
 }
 
-TEST(SegmentView, KnowsWhatAStageMakesAndWhatCrosses) {
+class SevenLayersInSegments : public ::testing::Test {
+ protected:
   const Program program = seven_layers(kTimes);
-  const Gaps gaps(program);
+  const Gaps gaps{program};
   const Machine machine = with_link(1'000'000'000);
   const PlanningProblem problem{program, gaps, machine, program.peak_demand()};
   const ChainView view = view_as_chain(program, gaps, machine);
-  const Mirror mirror(program, gaps);
+  const Mirror mirror{program, gaps};
+};
+
+TEST_F(SevenLayersInSegments, KnowsWhatAStageMakesAndWhatCrosses) {
   const std::vector<OpIndex> starts = {0, 2, 4};
   const SegmentView segments = view_as_segments(problem, view, mirror, starts, {}, 1);
   ASSERT_EQ(segments.chain.size(), 3u);
@@ -115,13 +119,7 @@ TEST(SegmentView, KnowsWhatAStageMakesAndWhatCrosses) {
   EXPECT_EQ(*dropped, (StoreOption{.held = 8, .rerun = 40}));
 }
 
-TEST(SegmentView, CutsWhereWhatCrossesIsDear) {
-  const Program program = seven_layers(kTimes);
-  const Gaps gaps(program);
-  const Machine machine = with_link(1'000'000'000);
-  const PlanningProblem problem{program, gaps, machine, program.peak_demand()};
-  const ChainView view = view_as_chain(program, gaps, machine);
-  const Mirror mirror(program, gaps);
+TEST_F(SevenLayersInSegments, CutsWhereWhatCrossesIsDear) {
   EXPECT_EQ(dearest_cuts(problem, view, mirror, 1), (std::vector<OpIndex>{0}));
   EXPECT_EQ(dearest_cuts(problem, view, mirror, 3), (std::vector<OpIndex>{0, 3, 5}));
 }

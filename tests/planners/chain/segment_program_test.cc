@@ -104,7 +104,8 @@ class Walk {
     held_ += kept;
     run(*tree.rest, tree.cut, t);
     held_ -= kept;
-    rerun(chain_.rerun(s, tree.cut));
+    for (std::size_t k = s; k + 1 < tree.cut; ++k) rerun(chain_.stages[k].rerun);
+    rerun(chain_.stages[tree.cut - 1].rerun_as_last);
     allowed = allowed && may_rerun_;
     run(*tree.again, s, tree.cut - 1);
   }
