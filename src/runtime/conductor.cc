@@ -207,7 +207,7 @@ PlannedPlace Conductor::place_of_replayed(const Step& step, std::size_t nth) {
 DeviceStatus Conductor::status() {
   log_.update();
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
-                      .iteration_known = tracker_ && tracker_->known(),
+                      .iteration_known = tracker_.has_value(),
                       .planning = !plan_ && planner_.busy() && !planner_.done(),
                       .improving = plan_ && planner_.busy() && !planner_.done(),
                       .refusal = refusal_,

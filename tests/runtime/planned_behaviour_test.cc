@@ -195,6 +195,24 @@ TEST_F(PlannedChain, SaysWhyThereIsNoPlan) {
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
+// Both the iteration and its plan are news when an op comes that is not in it: where the program is, is not
+// known yet, but that it iterates is.
+TEST_F(PlannedChain, WhoeverHasAPlanKnowsTheIteration) {
+  Device device(backend, options(100 * kKiB));
+  ProgramRunner runner(device, program);
+  const Handle block = device.malloc(kKiB);
+  for (int i = 0; i < 50 && device.status().planner.empty(); ++i) {
+    runner.iterate();
+    if (!device.status().planning) continue;
+    while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    device.exec({.name = "stranger"}, {}, {&block, 1}, [](ExecContext&) {});
+  }
+  ASSERT_EQ(device.status().planner, "keep");
+  EXPECT_TRUE(device.status().iteration_known);
+  EXPECT_EQ(device.status().ops_per_iteration, 2 * kLayers);
+  device.free(block);
+}
+
 // first(a) … second(b) … third(a) … second(b), and a plan that sends both away in between: its copy of `a`
 // behind `first` begins while the program still writes to `a`.
 TEST_F(PlannedChain, BytesWrittenThroughAPinSurviveThePlansCopies) {
