@@ -44,7 +44,8 @@ class BackgroundPlanner {
   ~BackgroundPlanner();  // stops a search under way and waits for it
 
   bool busy() const { return thread_.joinable(); }
-  bool done() const { return done_; }  // all news are there to be polled
+  bool done() const { return done_; }                        // all news are there to be polled
+  bool has_answered() const { return improving_ || done_; }  // as done, but a better plan may come
   // REQUIRES: not busy.
   void start(Trace trace, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.

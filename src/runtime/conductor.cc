@@ -206,10 +206,12 @@ PlannedPlace Conductor::place_of_replayed(const Step& step, std::size_t nth) {
 
 DeviceStatus Conductor::status() {
   log_.update();
+  const bool searching = planner_.busy() && !planner_.done();
+  const bool answered = plan_ || planner_.has_answered();
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_.has_value(),
-                      .planning = !plan_ && planner_.busy() && !planner_.done(),
-                      .improving = plan_ && planner_.busy() && !planner_.done(),
+                      .planning = searching && !answered,
+                      .improving = searching && answered,
                       .refusal = refusal_,
                       .measured_step = log_.last_step(),
                       .iterations = log_.count(),

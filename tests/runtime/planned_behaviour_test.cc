@@ -261,16 +261,18 @@ std::int64_t resident_pages() {
   return resident;
 }
 
-// EBB_SOAK=1: 100,000 iterations.
 // A planner that takes all the time it has is asked once more while its first plan is followed.
 TEST_F(PlannedChain, APlanMadeInAHurryIsImproved) {
+  using std::chrono::milliseconds;
   std::atomic<int> ended = 0;
+  std::atomic<bool> may_go_on = false;
   DeviceOptions patient = options(40 * 512);
   patient.planning_seconds = 2.5;
   patient.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
     if (ended == 0)
       std::this_thread::sleep_for(std::chrono::duration<double>(1.1 * planning.deadline_seconds));
-    planning.progress({});
+    for (planning.progress({}); ended > 0 && !may_go_on; planning.progress({}))
+      std::this_thread::sleep_for(milliseconds(1));
     PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
     for (GapId g = 0; g < problem.gaps.count(); ++g)
       if (problem.program.block(problem.gaps[g].block).lifetime == Lifetime::local &&
@@ -281,10 +283,15 @@ TEST_F(PlannedChain, APlanMadeInAHurryIsImproved) {
   };
   Device device(backend, patient);
   ProgramRunner runner(device, program);
+  for (int i = 0; i < 20'000 && !device.status().planning; ++i) runner.iterate();
+  for (int i = 0; i < 10'000 && device.status().planning; ++i) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_FALSE(device.status().planning) << "although there is a plan to begin with";
+  EXPECT_TRUE(device.status().improving);
+  may_go_on = true;
   ASSERT_TRUE(run_until_planned(runner, device, 20'000)) << device.status().refusal;
   for (int i = 0; i < 500 && device.status().improving; ++i) {
     runner.iterate();
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(milliseconds(10));
   }
   EXPECT_GE(ended, 2);
   EXPECT_EQ(runner.wrong_reads(), 0);
@@ -341,6 +348,7 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
+// EBB_SOAK=1: 100,000 iterations.
 TEST_F(PlannedChain, DoesNotGrowOverManyIterations) {
   DeviceOptions small = options(40 * 512);
   small.trace_events = 2000;
