@@ -52,6 +52,7 @@ class Training(shares_of_peak.Training):
         self.optimizer = make_optimizer("sgd", self.model.module)
         self.losses = torch.zeros(shares_of_peak.MOST_STEPS + 200, device=case.device)
         self.steps = 0
+        self.each = []
 
     def run(self, steps: int) -> None:
         for _ in range(steps):
@@ -65,12 +66,12 @@ class Training(shares_of_peak.Training):
     def timed(self, steps: int) -> float:
         if self.device == "cuda":
             return super().timed(steps)
-        times = []
+        self.each = []
         for _ in range(steps):
             start = time.perf_counter()
             self.step()
-            times.append(1e3 * (time.perf_counter() - start))
-        return statistics.median(times)
+            self.each.append(1e3 * (time.perf_counter() - start))
+        return statistics.median(self.each)
 
 
 @contextlib.contextmanager

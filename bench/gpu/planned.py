@@ -64,6 +64,7 @@ class Training:
         self.optimizer = make_optimizer(OPTIMIZER[name], self.model.module)
         self.losses = torch.zeros(MOST_STEPS + 200, device="cuda")
         self.steps = 0
+        self.each: list[float] = []  # the milliseconds of those timed last
 
     def step(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
@@ -81,7 +82,8 @@ class Training:
             self.step()
         marks[-1].record()
         torch.cuda.synchronize()
-        return statistics.median(a.elapsed_time(b) for a, b in zip(marks, marks[1:]))
+        self.each = [a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
+        return statistics.median(self.each)
 
     def bits(self) -> str:
         return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])
@@ -106,6 +108,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     milliseconds = training.timed(2 if slow else options.steps)
+    each = training.each
     bits = {}
     for count in sorted(set(bits_after)):
         while training.steps < count:
@@ -114,6 +117,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
     in_use = device_memory_in_use()
     return {
         "ms": milliseconds,
+        "each_ms": each,
         "peak": torch.cuda.max_memory_allocated(),
         "reserved": torch.cuda.max_memory_reserved(),
         "context": in_use - torch.cuda.memory_reserved(),
@@ -150,6 +154,7 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
     in_steps = {key: (status[key] - first[key]) / options.steps for key in ("bytes_out", "bytes_in", "replays", "planned_iterations", "left_out", "deviations")}
     return {
         "ms": milliseconds,
+        "each_ms": training.each,
         "until_planned_s": before,
         "steps": training.steps,
         "bits": training.bits(),
@@ -202,7 +207,7 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
         predicted = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
         follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
         words = (
-            f"{ratio:.4f} x plain, predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
+            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
             f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
             f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays, "
             f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if follows else ', NO PLAN: ' + status['refusal']}"
