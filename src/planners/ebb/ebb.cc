@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <limits>
 #include <thread>
 
 #include "planners/ebb/enumerate.h"
@@ -12,7 +14,10 @@
 namespace ebb {
 namespace {
 
-constexpr int kChains = 2;                    // searches from different starts; the better one wins
+constexpr std::size_t kRacers = 4;            // starts that are searched from for a while,
+constexpr std::int64_t kRace = 16;            // each with this part of the budget
+constexpr std::size_t kChains = 2;            // searches with the rest, from the best of them
+constexpr double kFarBehind = 0.01;           // of the plain step: not worth a search any more
 constexpr std::int64_t kEnumerable = 20'000;  // plans
 constexpr double kSpread = 0.05;              // of durations, for the worst case
 constexpr int kDraws = 6;
@@ -82,33 +87,77 @@ class EbbSearch {
     return improve(starts.points, std::max<std::int64_t>(budget_ - starts.evaluations, 0));
   }
 
-  // One chain from the best start, the other from the best one of another origin: beside a planner's plan one
-  // that was built.
+  // The best starts of different origins, one of them built from nothing if there is one.
+  static std::vector<StartingPoint> choose_racers(const std::vector<StartingPoint>& starts) {
+    std::vector<StartingPoint> racing;
+    bool has_built = std::none_of(starts.begin(), starts.end(), std::mem_fn(&StartingPoint::built));
+    for (const StartingPoint& start : starts) {
+      if (racing.size() == kRacers) break;
+      if (racing.size() + 1 == kRacers && !has_built && !start.built) continue;
+      if (std::any_of(racing.begin(), racing.end(),
+                      [&](const auto& other) { return other.from == start.from; }))
+        continue;
+      racing.push_back(start);
+      has_built = has_built || start.built;
+    }
+    return racing;
+  }
+
+  // Starts race; the best two go on, or the best one twice if the other is far behind.
   Incumbent improve(const std::vector<StartingPoint>& starts, std::int64_t evaluations) {
-    std::vector<const StartingPoint*> chosen{&starts.front()};
-    for (const StartingPoint& start : starts)
-      if (chosen.size() < kChains && start.from != chosen.front()->from &&
-          (start.built || chosen.front()->built))
-        chosen.push_back(&start);
-    while (chosen.size() < kChains) chosen.push_back(chosen.front());
-    std::vector<Incumbent> found(kChains);
-    std::vector<std::int64_t> counts(kChains, 0);
-    auto run_chain = [&](std::size_t chain, bool reports) {
-      const StartingPoint& start = *chosen[chain];
-      LocalSearch search(problem_, start.outliving ? choices_with_the_dead_ : choices_, outliving_,
-                         options_.seed * 7919 + chain + 1);
-      found[chain] = search.improve(start.incumbent, start.link_price,
-                                    budget_for(search, evaluations / kChains, chain, reports));
-      counts[chain] = search.evaluations();
+    std::vector<StartingPoint> racing = choose_racers(starts);
+    const std::int64_t race = evaluations / kRace;
+    const std::int64_t rest = evaluations - race * static_cast<std::int64_t>(racing.size());
+    const double raced = static_cast<double>(racing.size()) / kRace;
+    search_from(racing, {.each = race, .first_seed = 1, .end = raced});
+    std::stable_sort(racing.begin(), racing.end(), [](const StartingPoint& a, const StartingPoint& b) {
+      return a.incumbent.beats(b.incumbent);
+    });
+    const StepResult& best = racing.front().incumbent.step;
+    const auto near =
+        best.step_time + static_cast<Nanoseconds>(kFarBehind * static_cast<double>(best.plain_time));
+    if (racing.size() < kChains || racing[1].incumbent.step.step_time > near)
+      racing.insert(racing.begin() + 1, racing.front());
+    racing.resize(kChains);
+    const auto chains = static_cast<std::int64_t>(kChains);
+    search_from(racing, {.each = rest / chains, .first_seed = 1 + kRacers, .begin = raced});
+    Incumbent& other = racing[1].incumbent;
+    return other.beats(racing[0].incumbent) ? std::move(other) : std::move(racing[0].incumbent);
+  }
+
+  // Searches side by side: their evaluations, where their seeds begin, and which part of the progress they
+  // are.
+  struct Stage {
+    std::int64_t each = 0;
+    std::uint64_t first_seed = 0;
+    double begin = 0;
+    double end = 1;
+  };
+
+  // The result does not depend on the threads. Only the calling thread reports.
+  void search_from(std::vector<StartingPoint>& points, const Stage& stage) {
+    std::vector<std::int64_t> counts(points.size(), 0);
+    auto run_every = [&](std::size_t first, std::size_t step, bool reports) {
+      for (std::size_t i = first; i < points.size(); i += step) {
+        StartingPoint& point = points[i];
+        LocalSearch search(problem_, point.outliving ? choices_with_the_dead_ : choices_, outliving_,
+                           options_.seed * 7919 + stage.first_seed + i);
+        const double share = (stage.end - stage.begin) / static_cast<double>(points.size());
+        SearchBudget budget{.evaluations = stage.each, .stop = [this] { return out_of_time(); }};
+        if (reports)
+          budget.round = reporter(search, stage.each, stage.begin + share * static_cast<double>(i),
+                                  share * static_cast<double>(step));
+        point.incumbent = search.improve(point.incumbent, point.link_price, budget);
+        counts[i] = search.evaluations();
+      }
     };
     if (options_.threads > 1) {
-      std::jthread beside(run_chain, 1, false);
-      run_chain(0, true);
+      std::jthread beside(run_every, 1, 2, false);
+      run_every(0, 2, true);
     } else {
-      for (std::size_t chain = 0; chain < kChains; ++chain) run_chain(chain, true);
+      run_every(0, 1, true);
     }
     for (const std::int64_t count : counts) result_.evaluations += count;
-    return found[1].beats(found[0]) ? std::move(found[1]) : std::move(found[0]);
   }
 
   void keep_by_address(Nanoseconds step_time) {
@@ -140,19 +189,17 @@ class EbbSearch {
       result_.findings.push_back({"made for", static_cast<double>(packed.planned_for), "bytes"});
   }
 
-  SearchBudget budget_for(LocalSearch& search, std::int64_t evaluations, std::size_t chain, bool reports) {
-    SearchBudget budget{.evaluations = evaluations, .stop = [this] { return out_of_time(); }};
-    if (!reports) return budget;
-    const double begin = options_.threads > 1 ? 0 : static_cast<double>(chain) / kChains;
-    const double share = options_.threads > 1 ? 1 : 1.0 / kChains;
-    budget.round = [this, &search, evaluations, begin, share](std::int64_t spent, const Incumbent& best) {
-      result_.rounds.push_back({.evaluations = search.evaluations(), .best = best.step.step_time});
+  // Of a search that is the part of the whole from `begin` on, `share` long.
+  std::function<void(std::int64_t, const Incumbent&)> reporter(LocalSearch& search, std::int64_t evaluations,
+                                                               double begin, double share) {
+    return [this, &search, evaluations, begin, share](std::int64_t spent, const Incumbent& best) {
+      best_told_ = std::min(best_told_, best.step.step_time);
+      result_.rounds.push_back({.evaluations = search.evaluations(), .best = best_told_});
       if (!options_.progress) return;
       const double part =
           static_cast<double>(spent) / static_cast<double>(std::max<std::int64_t>(evaluations, 1));
-      options_.progress({begin + share * std::min(part, 1.0), best.step.step_time, search.evaluations()});
+      options_.progress({begin + share * std::min(part, 1.0), best_told_, search.evaluations()});
     };
-    return budget;
   }
 
   void add_worst_case() {
@@ -175,6 +222,7 @@ class EbbSearch {
   std::vector<Choice> choices_;
   std::vector<OutlivingBlock> outliving_;
   std::vector<Choice> choices_with_the_dead_;  // empty: no block is worth being kept past its death
+  Nanoseconds best_told_ = std::numeric_limits<Nanoseconds>::max();
   PlanningResult result_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planners/ebb/thermostat.h"
+
 namespace ebb {
 namespace {
 
@@ -11,6 +13,9 @@ constexpr std::size_t kNotWorthLowering = 4;  // times as many
 constexpr double kEarlier = 0.15;             // how often a replay moves, if there are waits for copies
 constexpr double kSettled = 0.5;              // of the budget left: what leaves is decided by then, roughly
 constexpr double kRestoring = 0.3;            // how often what has room again is looked for
+constexpr double kExchanging = 0.3;           // how often something leaves in place of others
+constexpr double kBanning = 0.7;              // how often what was taken back has to stay
+constexpr double kFirstTemperature = 0.002;   // of the plain step
 
 }  // namespace
 
@@ -50,8 +55,58 @@ void LocalSearch::list_absent(const Plan& plan) {
     if (plan[choices_[c].gap].action != Action::keep) absent_.push_back(c);
 }
 
+// Large ones more often: what many small ones do hardly matters.
+std::size_t LocalSearch::draw_absent() {
+  const std::size_t one = absent_[below(absent_.size())];
+  if (uniform() < 0.5) return one;
+  const std::size_t other = absent_[below(absent_.size())];
+  return choices_[other].bytes > choices_[one].bytes ? other : one;
+}
+
+// The larger one of two that stay, if a few draws find two.
+std::size_t LocalSearch::draw_kept(const Plan& plan) {
+  std::size_t chosen = choices_.size();
+  for (int draws = 0; draws < 8; ++draws) {
+    const std::size_t c = below(choices_.size());
+    if (plan[choices_[c].gap].action != Action::keep) continue;
+    if (chosen < choices_.size()) return choices_[c].bytes > choices_[chosen].bytes ? c : chosen;
+    chosen = c;
+  }
+  return chosen;
+}
+
+void LocalSearch::ban(std::size_t choice) {
+  if (banned_[choice] || uniform() >= kBanning) return;
+  banned_[choice] = 1;
+  banned_list_.push_back(choice);
+}
+
+// A block that stays leaves in place of others, about as large together, that are absent at one op of its
+// gap. One that moves takes the place of moves, mostly: the link is as short as memory.
+void LocalSearch::exchange(Plan& plan) {
+  const std::size_t chosen = draw_kept(plan);
+  if (chosen == choices_.size()) return;
+  const Choice& choice = choices_[chosen];
+  const bool moves = choice.can_swap && (!choice.can_recompute || uniform() < 0.5);
+  plan[choice.gap] = untimed(moves ? Action::swap : Action::recompute);
+  const OpIndex ops = problem_.program.op_count();
+  const auto span = static_cast<std::size_t>(choice.last - choice.first + 1);
+  const OpIndex at = (choice.first + static_cast<OpIndex>(below(span))) % ops;
+  Bytes left = choice.bytes;
+  for (int draws = 0; draws < 30 && left > 0; ++draws) {
+    const std::size_t c = absent_[below(absent_.size())];
+    const Choice& other = choices_[c];
+    Decision& decision = plan[other.gap];
+    if (decision.action == Action::keep || other.bytes > 2 * left || !other.covers(at, ops)) continue;
+    if (moves && decision.action != Action::swap && uniform() < 0.7) continue;
+    decision = Decision{};
+    left -= other.bytes;
+    ban(c);
+  }
+}
+
 void LocalSearch::flip_one(Plan& plan) {
-  const Choice& choice = choices_[absent_[below(absent_.size())]];
+  const Choice& choice = choices_[draw_absent()];
   Decision& decision = plan[choice.gap];
   if (decision.action == Action::swap && choice.can_recompute)
     decision = untimed(Action::recompute);
@@ -63,7 +118,7 @@ void LocalSearch::flip_one(Plan& plan) {
 
 // Takes back what is absent around a random gap: those that begin or end near it.
 void LocalSearch::forget_around(Plan& plan) {
-  const Choice& centre = choices_[absent_[below(absent_.size())]];
+  const Choice& centre = choices_[draw_absent()];
   const OpIndex near =
       static_cast<OpIndex>(1 + below(static_cast<std::size_t>(problem_.program.op_count()) / 40 + 2));
   for (const std::size_t c : absent_) {
@@ -91,7 +146,7 @@ void LocalSearch::find_stalls(const Plan& plan) {
 // A dropped block is made again before an op in front of a wait for a copy, which then waits less; or as late
 // as ever again.
 void LocalSearch::make_earlier(Plan& plan) {
-  const Choice& choice = choices_[absent_[below(absent_.size())]];
+  const Choice& choice = choices_[draw_absent()];
   const Gap& gap = problem_.gaps[choice.gap];
   Decision& decision = plan[choice.gap];
   if (decision.action != Action::recompute || gap.kind == GapKind::trailing) return;
@@ -156,7 +211,9 @@ void LocalSearch::disturb(Plan& plan) {
   list_absent(plan);
   if (absent_.empty()) return;
   const double dice = uniform();
-  if (!stalled_.empty() && uniform() < kEarlier) {
+  if (uniform() < kExchanging) {
+    exchange(plan);
+  } else if (!stalled_.empty() && uniform() < kEarlier) {
     make_earlier(plan);
   } else if (dice < 0.25) {
     flip_one(plan);
@@ -165,12 +222,9 @@ void LocalSearch::disturb(Plan& plan) {
   } else if (dice < 0.75) {
     const std::size_t count = 1 + (uniform() < 0.4 ? below(3) : 0);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t c = absent_[below(absent_.size())];
+      const std::size_t c = draw_absent();
       plan[choices_[c].gap] = Decision{};
-      if (uniform() < 0.7 && !banned_[c]) {
-        banned_[c] = 1;
-        banned_list_.push_back(c);
-      }
+      ban(c);
     }
   } else if (dice < 0.9) {
     forget_around(plan);
@@ -192,8 +246,7 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
   const std::int64_t first = evaluate_.count();
   const std::int64_t first_steps = evaluate_.op_steps();
   const std::int64_t steps_each = 2 * std::max<std::int64_t>(problem_.program.op_count(), 1);
-  const auto plain = static_cast<double>(current.step.plain_time);
-  const double hot = 0.002 * plain;
+  Thermostat thermostat(kFirstTemperature * static_cast<double>(current.step.plain_time));
   std::int64_t next_look = 0;
   for (std::int64_t move = 0;; ++move) {
     const std::int64_t spent =
@@ -202,7 +255,6 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (move % 16 == 0 && budget.stop && budget.stop()) break;
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
     const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
-    const double temperature = hot * left * left;
     if (left < kSettled && move >= next_look) {
       find_stalls(current.plan);
       next_look = move + 256;
@@ -222,7 +274,7 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
       }
     }
     const auto worse = static_cast<double>(next.step.step_time - current.step.step_time);
-    if (worse > 0 && (temperature <= 0 || worse > -temperature * std::log(uniform() + 1e-12))) continue;
+    if (worse > 0 && !thermostat.accepts(worse, left, uniform())) continue;
     std::swap(current, next);
     if (current.beats(best)) best = current;
   }

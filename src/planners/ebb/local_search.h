@@ -1,6 +1,7 @@
-// Improves a plan that keeps the limit: takes a few decisions back — one, a neighbourhood in time — or makes
-// a layer's alike, repairs what then lacks room with noisy prices, restores what then has room, and keeps the
-// result if it is better, or a little worse while the search is young (annealing on the exact simulator).
+// Improves a plan that keeps the limit: takes a few decisions back — one, a neighbourhood in time —,
+// exchanges what is absent or makes a layer's alike, repairs what then lacks room with noisy prices, restores
+// what then has room, and keeps the result if it is better, or a little worse while the search is young
+// (annealing on the exact simulator).
 #pragma once
 
 #include <functional>
@@ -52,6 +53,7 @@ class LocalSearch {
  private:
   void disturb(Plan& plan);
   void forget_around(Plan& plan);
+  void exchange(Plan& plan);
   void flip_one(Plan& plan);
   void keep_the_dead(Plan& plan);
   void make_earlier(Plan& plan);
@@ -61,6 +63,9 @@ class LocalSearch {
   double uniform() { return std::uniform_real_distribution<double>()(random_); }
   std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
   void list_absent(const Plan& plan);
+  std::size_t draw_absent();
+  std::size_t draw_kept(const Plan& plan);
+  void ban(std::size_t choice);
 
   const PlanningProblem& problem_;
   const std::vector<Choice>& choices_;

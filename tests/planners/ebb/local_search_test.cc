@@ -37,5 +37,31 @@ TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
   EXPECT_EQ(found.step.step_time, start.step.step_time - 80);
 }
 
+//   op      0  1  2  3 large  4  5  6    the limit takes one of large, small, small away at op 3, or both
+//   small a  200  W           ·           R    ones. They are away at first, and dear to make again: a is
+//   not. b  100     W        ·     R          Taking b or c back alone leaves too little room. c  100 W     ·
+//   R
+TEST(LocalSearch, ExchangesALargeBlockForSmallOnes) {
+  std::vector<Op> ops = {op({writes(0)}, 10), op({writes(1)}, 90), op({writes(2)}, 90), op({writes(3)}, 50),
+                         op({reads(1)}),      op({reads(2)}),      op({reads(0)})};
+  const Program program =
+      literal_program(ops, {local(200, 0, 6), local(100, 1, 4), local(100, 2, 5), local(200, 3, 3)});
+  const Gaps gaps(program);
+  const Machine machine{.bandwidth_out = 1'000'000, .bandwidth_in = 1'000'000};
+  const PlanningProblem problem{program, gaps, machine, 400};
+  PlannerOptions options;
+  options.allow_swap = false;
+  const std::vector<Choice> choices = find_choices(problem, options);
+  Incumbent start{.plan = Plan::keep_all(gaps)};
+  start.plan[gaps.find(1, 1)] = untimed(Action::recompute);
+  start.plan[gaps.find(2, 2)] = untimed(Action::recompute);
+  start.step = Evaluator(problem)(start.plan);
+  ASSERT_TRUE(start.feasible());
+  const std::vector<OutlivingBlock> none;
+  LocalSearch search(problem, choices, none, 1);
+  const Incumbent found = search.improve(start, 0.3, {.evaluations = 200});
+  EXPECT_EQ(found.step.step_time, start.step.step_time - 170);
+}
+
 }  // namespace
 }  // namespace ebb
