@@ -21,12 +21,12 @@ std::string input_error_of(Function&& function) {
   return "(no InputError)";
 }
 
-inline testing::AssertionResult contains_all(const std::string& text,
-                                             const std::vector<std::string_view>& parts) {
+inline ::testing::AssertionResult contains_all(const std::string& text,
+                                               const std::vector<std::string_view>& parts) {
   for (std::string_view part : parts)
     if (text.find(part) == std::string::npos)
-      return testing::AssertionFailure() << "'" << text << "' does not say '" << part << "'";
-  return testing::AssertionSuccess();
+      return ::testing::AssertionFailure() << "'" << text << "' does not say '" << part << "'";
+  return ::testing::AssertionSuccess();
 }
 
 }  // namespace ebb

@@ -15,7 +15,7 @@
 namespace ebb::layout {
 namespace {
 
-constexpr int kReorderings = 200;
+constexpr int kReorderingsOfArenas = 200;
 constexpr std::int64_t kStepsPerArena = 20'000;
 
 // Arena k is the span k of one address space, so that a placement there says the arena too.
@@ -87,7 +87,7 @@ std::optional<std::vector<Units>> find_layout(const Problem& problem, const Inst
   }
   for (const Order order : kOrders) {
     auto offsets = pack_by_reordering(instance, fixed, sorted_by(order, problem), Fit::kFirst, spans,
-                                      kReorderings, budget);
+                                      kReorderingsOfArenas, budget);
     if (offsets) return offsets;
   }
   return std::nullopt;

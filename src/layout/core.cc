@@ -30,8 +30,8 @@ constexpr std::array kShapes{
 constexpr int kRounds = 3;  // over the shapes, each with twice the steps
 constexpr int kSeeds = 2;   // of a round, for cores that are packed
 constexpr std::int64_t kStepsPerPiece = 20'000;
-constexpr int kReorderings = 40;  // of what lies around a core
-constexpr Units kSmallestStep = 4;
+constexpr int kReorderingsAround = 40;  // of what lies around a core
+constexpr Units kFinestPart = 4;
 
 using Measure = double (*)(const Item&);
 
@@ -136,7 +136,7 @@ class CorePacker {
   // To the goal, or half way there, or a quarter.
   void reorder_around(const std::vector<Units>& fixed, int reorderings) {
     for (const std::vector<int>& order : orders_) {
-      for (Units part = 1; part <= kSmallestStep && !is_done(); part *= 2) {
+      for (Units part = 1; part <= kFinestPart && !is_done(); part *= 2) {
         const Units ceiling = best_.height - (best_.height - goal_ + part - 1) / part;
         auto offsets =
             pack_by_reordering(part_, fixed, order, Fit::kFirst, below(ceiling), reorderings, budget_);
@@ -181,7 +181,7 @@ PartLayout pack_around_cores(Units goal, const Instance& part, PartLayout start,
       for (int k = 0; k < kSeeds && !packer.is_done(); ++k) {
         if (std::any_of(too_hard.begin(), too_hard.end(), contained)) break;
         const auto next_seed = seed + static_cast<std::uint64_t>(round * kSeeds + k);
-        if (!packer.pack_around(shape, next_seed, kStepsPerPiece << round, kReorderings))
+        if (!packer.pack_around(shape, next_seed, kStepsPerPiece << round, kReorderingsAround))
           too_hard.push_back(shape);
       }
     }

@@ -9,8 +9,6 @@
 namespace ebb {
 namespace {
 
-constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
-
 // The end of `command`, in this iteration or (back = 1) the one before.
 struct Dependency {
   std::int32_t command = 0;
@@ -273,7 +271,7 @@ Nanoseconds ScheduleRun::run() {
         }
     }
     settle();
-    Nanoseconds next = kNever;
+    Nanoseconds next = kEndOfTime;
     for (const Task& task : task_)
       if (task.active) next = std::min(next, task.end);
     if (!task_[0].active) {
@@ -281,7 +279,7 @@ Nanoseconds ScheduleRun::run() {
           iteration_start_ + nodes_[static_cast<std::size_t>(queue_[0][next_[0]])].issue;
       if (issue > now_) next = std::min(next, issue);
     }
-    if (next == kNever) return kNever;  // a schedule that validate() would refuse
+    if (next == kEndOfTime) return kEndOfTime;  // a schedule that validate() would refuse
     now_ = next;
   }
 }

@@ -11,7 +11,6 @@
 namespace ebb {
 namespace {
 
-constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 constexpr Bytes kNoLimit = std::numeric_limits<Bytes>::max() / 2;
 constexpr int kMostIterations = 4;
 
@@ -233,14 +232,14 @@ bool Simulator::Engine::simulate(StepResult& result) {
     if constexpr (kRecord)
       if (timeline_->load.empty() || timeline_->load.back().bytes != occupancy_)
         timeline_->load.push_back({now_ - iteration_start_, occupancy_});
-    Nanoseconds next = kNever;
+    Nanoseconds next = kEndOfTime;
     if (compute_.active) next = compute_.end;
     if (out_.active) next = std::min(next, out_.end);
     if (in_.active) next = std::min(next, in_.end);
     if (!compute_.active) {
       const Nanoseconds issue = iteration_start_ + item().issue;
       if (issue > now_) next = std::min(next, issue);
-      if (next == kNever) {
+      if (next == kEndOfTime) {
         result.infeasible = Infeasible{Obstacle::stuck,
                                        item().position,
                                        -1,

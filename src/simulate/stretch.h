@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "trace/quantities.h"
 
 namespace ebb {
 
 inline constexpr std::int64_t kUnstretched = 1'000'000;
+inline constexpr Nanoseconds kEndOfTime = std::numeric_limits<Nanoseconds>::max();
 
 // Time that `work` nominal nanoseconds take, rounded up.
 inline Nanoseconds stretched(Nanoseconds work, std::int64_t stretch) {

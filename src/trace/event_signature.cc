@@ -3,7 +3,7 @@
 namespace ebb {
 namespace {
 
-class Mixer {
+class SignatureMixer {
  public:
   void add(std::uint64_t value) {
     state_ = (state_ ^ value) * 0x9e3779b97f4a7c15u;
@@ -25,7 +25,7 @@ std::vector<std::uint64_t> event_signatures(const Trace& trace, const std::vecto
   signatures.reserve(trace.events.size());
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     const TraceEvent& event = trace.events[i];
-    Mixer mixer;
+    SignatureMixer mixer;
     mixer.add(static_cast<std::uint64_t>(event.kind));
     if (event.kind == EventKind::exec)
       mixer.add(event.name * std::uint64_t{256} + static_cast<unsigned char>(event.phase));

@@ -13,9 +13,7 @@
 namespace ebb {
 namespace {
 
-constexpr OpIndex kLastIndex = std::numeric_limits<OpIndex>::max();
-
-struct Tensor {
+struct GraphTensor {
   Bytes bytes = 0;
   bool constant = false;
   bool end_live = false;
@@ -28,7 +26,7 @@ struct Tensor {
 
 struct Graph {
   std::vector<Op> ops;
-  std::vector<Tensor> tensors;
+  std::vector<GraphTensor> tensors;
 };
 
 void expect_id(const JsonRecord& record) {
@@ -36,7 +34,7 @@ void expect_id(const JsonRecord& record) {
     record.fail(fmt::format("\"id\" is {}, not its place in the list", record.integer("id", 0, kLastIndex)));
 }
 
-Op read_op(const JsonRecord& record) {
+Op read_graph_op(const JsonRecord& record) {
   expect_id(record);
   Op op;
   op.name = record.text("name");
@@ -53,9 +51,9 @@ Op read_op(const JsonRecord& record) {
   return op;
 }
 
-Tensor read_tensor(const JsonRecord& record) {
+GraphTensor read_tensor(const JsonRecord& record) {
   expect_id(record);
-  Tensor tensor;
+  GraphTensor tensor;
   tensor.bytes = record.bytes("bytes");
   tensor.constant = record.flag("const") || record.flag("global");
   tensor.end_live = record.flag("end_live");
@@ -68,7 +66,7 @@ Graph read_graph(std::string_view json, const std::string& file) {
   Graph graph;
   read_json_records(json, file, [&](const JsonRecord& record) {
     if (record.index() < 0) return true;
-    if (record.member() == "ops") graph.ops.push_back(read_op(record));
+    if (record.member() == "ops") graph.ops.push_back(read_graph_op(record));
     if (record.member() == "tensors") graph.tensors.push_back(read_tensor(record));
     return true;
   });
@@ -83,7 +81,7 @@ void note_uses(Graph& graph, const std::string& file) {
       if (id >= graph.tensors.size())
         throw InputError(fmt::format("{}: ops[{}] '{}' uses tensor {}, but there are {} tensors", file, i,
                                      graph.ops[i].name, access.block, graph.tensors.size()));
-      Tensor& tensor = graph.tensors[id];
+      GraphTensor& tensor = graph.tensors[id];
       if (tensor.first_use == kNoOp) {
         tensor.first_use = static_cast<OpIndex>(i);
         tensor.made_by_first_use = !access.reads;
@@ -93,7 +91,7 @@ void note_uses(Graph& graph, const std::string& file) {
   }
 }
 
-Block with_lifetime(const Tensor& tensor, OpIndex last_op) {
+Block with_lifetime(const GraphTensor& tensor, OpIndex last_op) {
   if (tensor.constant || !tensor.made_by_first_use)
     return {.bytes = tensor.bytes, .lifetime = Lifetime::persistent};
   OpIndex death = tensor.last_use;
@@ -111,7 +109,7 @@ Program import_graph(std::string_view json, const std::string& file) {
   Graph graph = read_graph(json, file);
   note_uses(graph, file);
   std::vector<Block> blocks;
-  for (const Tensor& tensor : graph.tensors)
+  for (const GraphTensor& tensor : graph.tensors)
     blocks.push_back(with_lifetime(tensor, static_cast<OpIndex>(graph.ops.size()) - 1));
   std::string name = std::filesystem::path(file).filename().string();
   name = name.substr(0, name.find('.'));

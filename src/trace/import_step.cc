@@ -14,7 +14,6 @@ namespace {
 
 constexpr OpIndex kOutlives = -2;  // the file's code for "not freed in the iteration"
 constexpr Bytes kLargestTotal = Bytes{1} << 60;
-constexpr OpIndex kLastIndex = std::numeric_limits<OpIndex>::max();
 
 struct RecordedOp {
   Op op;  // accesses are filled in when all blocks are known

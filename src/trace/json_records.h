@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "trace/quantities.h"
 
 namespace ebb {
+
+inline constexpr OpIndex kLastIndex = std::numeric_limits<OpIndex>::max();
 
 // A field of a record, by what JSON it was.
 struct JsonField {

@@ -21,12 +21,12 @@ constexpr auto release = CommandKind::release;
 constexpr auto in = CommandKind::start_in;
 constexpr auto drop = CommandKind::drop;
 
-struct Problem {
+struct Checked {
   Program program;
   Gaps gaps{program};
   Plan plan = Plan::keep_all(gaps);
 
-  Problem(std::vector<Op> ops, std::vector<Block> blocks)
+  Checked(std::vector<Op> ops, std::vector<Block> blocks)
       : program(literal_program(std::move(ops), std::move(blocks))) {}
   LoweredPlan lower(Bytes limit) {
     LoweredPlan lowered;
@@ -41,8 +41,8 @@ struct Problem {
 };
 
 // a (10): written by op 0, read by op 4, swapped; b (20) lives in op 2.
-Problem swapped() {
-  Problem p({op({writes(0)}), op({}), op({writes(1)}), op({}), op({reads(0)})},
+Checked swapped() {
+  Checked p({op({writes(0)}), op({}), op({writes(1)}), op({}), op({reads(0)})},
             {local(10, 0, 4), local(20, 2, 2)});
   p.plan[p.gaps.find(0, 0)] = swap_it();
   return p;
@@ -57,48 +57,48 @@ void expect_rule(const std::optional<Violation>& violation, Rule rule, OpIndex o
 }
 
 TEST(Validate, HasNothingToSayAboutASafeSchedule) {
-  Problem p = swapped();
+  Checked p = swapped();
   EXPECT_FALSE(p.check({run(0, 0), copy(out, 0, 1), run(1, 1), copy(release, 0, 1), run(2, 2), run(3, 3),
                         copy(in, 0, 3), run(4, 4)}));
 }
 
 TEST(Validate, AnOpMustRunInItsPlace) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(p.check({run(0, 0), copy(out, 0, 1), run(2, 1), copy(release, 0, 1), run(1, 2), run(3, 3),
                        copy(in, 0, 3), run(4, 4)}),
               Rule::op_order, 2, -1);
 }
 
 TEST(Validate, ACommandCannotWaitForWhatComesLater) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(p.check({run(0, 0), copy(out, 0, 2), run(1, 1), copy(release, 0, 2), run(2, 2), run(3, 3),
                        copy(in, 0, 3), run(4, 4)}),
               Rule::op_order, kNoOp, -1);
 }
 
 TEST(Validate, EveryGapHasItsCommands) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(
       p.check({run(0, 0), copy(out, 0, 1), run(1, 1), copy(release, 0, 1), run(2, 2), run(3, 3), run(4, 4)}),
       Rule::command_count, 0, 0);
 }
 
 TEST(Validate, ACopyOutWaitsForTheLastWrite) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(p.check({run(0, 0), copy(out, 0, 0), run(1, 1), copy(release, 0, 1), run(2, 2), run(3, 3),
                        copy(in, 0, 3), run(4, 4)}),
               Rule::content_final, 0, 0);
 }
 
 TEST(Validate, AReleaseFollowsItsCopyOut) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(p.check({run(0, 0), copy(release, 0, 1), copy(out, 0, 1), run(1, 1), run(2, 2), run(3, 3),
                        copy(in, 0, 3), run(4, 4)}),
               Rule::release_order, 0, 0);
 }
 
 TEST(Validate, ACopyInFollowsItsRelease) {
-  Problem p = swapped();
+  Checked p = swapped();
   expect_rule(p.check({run(0, 0), copy(out, 0, 1), run(1, 1), run(2, 2), run(3, 3), copy(in, 0, 3),
                        copy(release, 0, 3), run(4, 4)},
                       40),
@@ -106,7 +106,7 @@ TEST(Validate, ACopyInFollowsItsRelease) {
 }
 
 TEST(Validate, ACopyInWaitsForItsPosition) {
-  Problem p = swapped();
+  Checked p = swapped();
   // in_from is 3: op 2, item 2, must have ended.
   expect_rule(p.check({run(0, 0), copy(out, 0, 1), run(1, 1), copy(release, 0, 1), run(2, 2), copy(in, 0, 2),
                        run(3, 3), run(4, 4)}),
@@ -114,7 +114,7 @@ TEST(Validate, ACopyInWaitsForItsPosition) {
 }
 
 TEST(Validate, AnOpNeedsItsBlocks) {
-  Problem p = swapped();
+  Checked p = swapped();
   const auto violation = p.check({run(0, 0), copy(out, 0, 1), run(1, 1), copy(release, 0, 1), run(2, 2),
                                   run(3, 3), run(4, 4), copy(in, 0, 5)});
   ASSERT_TRUE(violation);
@@ -124,7 +124,7 @@ TEST(Validate, AnOpNeedsItsBlocks) {
 
 TEST(Validate, TheItemThatMayStillRunCounts) {
   // The copy-in waits for op 1 only; were its position 2, b's 20 bytes would still be there.
-  Problem p = swapped();
+  Checked p = swapped();
   p.plan[0].in_from = 3;
   const std::vector<Command> late = {run(0, 0), copy(out, 0, 1), run(1, 1), copy(release, 0, 1),
                                      run(2, 2), copy(in, 0, 3),  run(3, 3), run(4, 4)};
@@ -132,7 +132,7 @@ TEST(Validate, TheItemThatMayStillRunCounts) {
 }
 
 TEST(Validate, TheLimitHolds) {
-  Problem p = swapped();
+  Checked p = swapped();
   // Released too late for op 2.
   expect_rule(p.check({run(0, 0), copy(out, 0, 1), run(1, 1), run(2, 2), copy(release, 0, 2), run(3, 3),
                        copy(in, 0, 3), run(4, 4)}),
@@ -140,7 +140,7 @@ TEST(Validate, TheLimitHolds) {
 }
 
 TEST(Validate, CopiesKeepTheOrderOfTheLink) {
-  Problem p({op({writes(0), writes(1), writes(2)}), op({}), op({reads(0), reads(1), reads(2)})},
+  Checked p({op({writes(0), writes(1), writes(2)}), op({}), op({reads(0), reads(1), reads(2)})},
             {local(1, 0, 2), local(1, 0, 2), local(1, 0, 2)});
   for (BlockId b : {0, 1, 2}) p.plan[p.gaps.find(b, 0)] = swap_it();
   const GapId a = p.gaps.find(0, 0), b = p.gaps.find(1, 0), c = p.gaps.find(2, 0);
@@ -151,15 +151,15 @@ TEST(Validate, CopiesKeepTheOrderOfTheLink) {
 }
 
 // b = f(a), a dies at op 1, b is recomputed for op 3 through a.
-Problem recomputed() {
-  Problem p({op({writes(0)}), op({reads(0), writes(1)}), op({}), op({reads(1)})},
+Checked recomputed() {
+  Checked p({op({writes(0)}), op({reads(0), writes(1)}), op({}), op({reads(1)})},
             {local(10, 0, 1), local(5, 1, 3)});
   p.plan[p.gaps.find(1, 1)] = recompute_it();
   return p;
 }
 
 TEST(Validate, AReplayMakesWhatWasDropped) {
-  Problem p = recomputed();
+  Checked p = recomputed();
   const GapId g = p.gaps.find(1, 1);
   EXPECT_FALSE(
       p.check({run(0, 0), run(1, 1), copy(drop, g, 2), run(2, 2), replay(0, 3), replay(1, 4), run(3, 5)}));
@@ -168,14 +168,14 @@ TEST(Validate, AReplayMakesWhatWasDropped) {
 }
 
 TEST(Validate, AReplayReadsOnlyWhatIsThere) {
-  Problem p = recomputed();
+  Checked p = recomputed();
   const GapId g = p.gaps.find(1, 1);
   expect_rule(p.check({run(0, 0), run(1, 1), copy(drop, g, 2), run(2, 2), replay(1, 3), run(3, 4)}),
               Rule::operand_absent, 1, 0);
 }
 
 TEST(Validate, AReplayKeepsProgramOrder) {
-  Problem p = recomputed();
+  Checked p = recomputed();
   const GapId g = p.gaps.find(1, 1);
   expect_rule(
       p.check({run(0, 0), run(1, 1), copy(drop, g, 2), run(2, 2), replay(1, 3), replay(0, 4), run(3, 5)}),
@@ -183,7 +183,7 @@ TEST(Validate, AReplayKeepsProgramOrder) {
 }
 
 TEST(Validate, ABlockIsDroppedOnlyAfterItsLastUse) {
-  Problem p = recomputed();
+  Checked p = recomputed();
   const GapId g = p.gaps.find(1, 1);
   expect_rule(
       p.check({run(0, 0), run(1, 1), copy(drop, g, 1), run(2, 2), replay(0, 3), replay(1, 4), run(3, 5)}),
@@ -191,7 +191,7 @@ TEST(Validate, ABlockIsDroppedOnlyAfterItsLastUse) {
 }
 
 TEST(Validate, ADirectiveMustFitItsGap) {
-  Problem p = swapped();
+  Checked p = swapped();
   LoweredPlan lowered = p.lower(20);
   EXPECT_TRUE(validate(p.program, p.gaps, lowered).empty());
   for (auto spoil : std::vector<void (*)(LoweredPlan&)>{
@@ -210,7 +210,7 @@ TEST(Validate, ADirectiveMustFitItsGap) {
 TEST(Validate, AWrappingSwapIsJudgedAcrossTheBoundary) {
   // w (10) is updated by op 1 and away from then on; it returns at the start of the next iteration or before
   // its end.
-  Problem p({op({}), op({updates(0)}), op({}), op({})}, {persistent(10)});
+  Checked p({op({}), op({updates(0)}), op({}), op({})}, {persistent(10)});
   p.plan[0] = swap_it();
   EXPECT_FALSE(p.check(
       {copy(in, 0, 0), run(0, 0), run(1, 1), copy(out, 0, 2), run(2, 2), copy(release, 0, 2), run(3, 3)}));

@@ -9,7 +9,7 @@
 namespace ebb::testing {
 namespace {
 
-constexpr Bytes kUnit = 512;
+constexpr Bytes kGrain = 512;
 
 // A plan that can be carried out, as random as can be found; else whatever keeps the limit.
 PlanFunction random_plan_function(std::uint64_t seed) {
@@ -30,7 +30,7 @@ Bytes random_device_limit(Random& random, const Program& program) {
   const Bytes spare = program.block_count() - program.info().unmanaged;
   const Bytes least = smallest_limit(program) + spare;
   const Bytes most = std::max(least, program.peak_demand() + spare);
-  return random.between(least, most) * kUnit + 4 * kUnit;
+  return random.between(least, most) * kGrain + 4 * kGrain;
 }
 
 // Mallocs and frees small blocks while it lives.
@@ -111,7 +111,7 @@ std::string run_planned_case(const PlannedCase& one, PlannedSum& sum) {
   if (one.planner.empty()) options.plan = random_plan_function(one.seed);
   Device device(*backend, options);
   ProgramRunner runner(device, program,
-                       {.unit = kUnit, .births_outside = random.chance(30), .bytes = one.bytes});
+                       {.unit = kGrain, .births_outside = random.chance(30), .bytes = one.bytes});
   bool planned = false;
   try {
     std::optional<Churn> churn;

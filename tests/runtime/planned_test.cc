@@ -15,9 +15,12 @@ PlannedSum run_cases(PlannedCase one, int cases) {
   PlannedSum sum;
   const char* only = std::getenv("EBB_SEED");
   if (std::getenv("EBB_SOAK")) cases *= 10;
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__)
   else
     cases /= 4;  // thirty times as slow
+#elif defined(__SANITIZE_ADDRESS__)
+  else
+    cases /= 2;  // five times as slow
 #endif
   for (int i = 1; i <= cases && !::testing::Test::HasFailure(); ++i) {
     one.seed = only ? std::strtoull(only, nullptr, 10) : static_cast<std::uint64_t>(i);

@@ -10,9 +10,9 @@
 namespace ebb::testing {
 namespace {
 
-constexpr Bytes kUnit = 512;
+constexpr Bytes kPiece = 512;
 
-Program chain(int layers) {
+Program timed_chain(int layers) {
   std::vector<Block> blocks;
   std::vector<Op> ops(static_cast<std::size_t>(2 * layers));
   for (int i = 0; i < layers; ++i) blocks.push_back({.bytes = 4, .lifetime = Lifetime::persistent});
@@ -40,7 +40,7 @@ std::int64_t planned_replays(const Device& device) {
 class Prediction : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
-  const Program program = chain(12);
+  const Program program = timed_chain(12);
   const Machine machine{.name = "virtual",
                         .bandwidth_out = 25'000'000,
                         .bandwidth_in = 30'000'000,
@@ -49,7 +49,7 @@ TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
   int planned = 0;
   for (const int percent : {120, 80, 65, 50}) {
     VirtualBackend backend(machine);
-    Device device(backend, {.limit = program.peak_demand() * kUnit * percent / 100,
+    Device device(backend, {.limit = program.peak_demand() * kPiece * percent / 100,
                             .mode = Mode::planned,
                             .allow_recompute = true,
                             .smallest_managed = 1,
@@ -58,7 +58,7 @@ TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
                             .machine = machine,
                             .planning_seconds = 0.3});
     ProgramRunner runner(device, program,
-                         {.unit = kUnit, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
+                         {.unit = kPiece, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
     if (!run_until_planned(runner, device, 60)) continue;  // the planner has none for this limit
     ++planned;
     runner.iterate();

@@ -12,9 +12,9 @@ struct Transfer {
 
 // One phase, every action as early as possible. The backward phase is the same thing with time running
 // backwards from the end of the step, and an activation that can move only once its layer has run.
-class Phase {
+class Sweep {
  public:
-  Phase(const Chain& chain, Bytes memory, const OffloadSet& offloaded, bool backward)
+  Sweep(const Chain& chain, Bytes memory, const OffloadSet& offloaded, bool backward)
       : chain_(chain), memory_(memory), offloaded_(offloaded), backward_(backward) {}
 
   // False if a layer never gets the memory it needs.
@@ -65,8 +65,8 @@ class Phase {
 }  // namespace
 
 std::optional<Nanoseconds> chain_makespan(const Chain& chain, Bytes memory, const OffloadSet& offloaded) {
-  Phase forward(chain, memory, offloaded, false);
-  Phase backward(chain, memory, offloaded, true);
+  Sweep forward(chain, memory, offloaded, false);
+  Sweep backward(chain, memory, offloaded, true);
   if (!forward.run() || !backward.run()) return std::nullopt;
   Nanoseconds makespan =
       std::max(forward.time + backward.time, forward.link_free + backward.link_free);  // outs before ins

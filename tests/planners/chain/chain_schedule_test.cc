@@ -7,7 +7,7 @@
 namespace ebb {
 namespace {
 
-constexpr Bytes kByteANanosecond = 1'000'000'000;
+constexpr Bytes kGigabyteASecond = 1'000'000'000;
 
 // Three layers of 10 ns each way whose activations take 8 ns to move; the peak is 4 · 8.
 Chain three_layers() {
@@ -15,7 +15,7 @@ Chain three_layers() {
                      {.forward = 10, .backward = 10, .input = 8},
                      {.forward = 10, .backward = 10, .input = 8}},
           .output = 8,
-          .bandwidth = kByteANanosecond};
+          .bandwidth = kGigabyteASecond};
 }
 
 TEST(ChainSchedule, NothingLeavesAtThePeak) {

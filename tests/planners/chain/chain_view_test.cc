@@ -23,7 +23,7 @@ Op forward(std::vector<Access> accesses) { return in_phase(op(std::move(accesses
 Op backward(std::vector<Access> accesses) { return in_phase(op(std::move(accesses), 20), Phase::backward); }
 
 // weights 0-2; x_1, x_2, x_3 are blocks 3-5; their gradients 6-8
-Program three_layers() {
+Program three_layer_program() {
   return literal_program(
       {forward({reads(0), writes(3)}), forward({reads(3), reads(1), writes(4)}),
        forward({reads(4), reads(2), writes(5)}), backward({reads(5), writes(6)}),
@@ -38,7 +38,7 @@ ChainView view_of(const Program& program) {
 }
 
 TEST(ChainView, ALinearStepIsCutAtEveryActivation) {
-  const ChainView view = view_of(three_layers());
+  const ChainView view = view_of(three_layer_program());
   ASSERT_EQ(view.parts.size(), 3u);
   EXPECT_EQ(view.chain.bandwidth, 1000);
   EXPECT_EQ(view.base, 3);
@@ -91,7 +91,7 @@ TEST(ChainView, ALongSkipBelongsToItsLastReader) {
 }
 
 TEST(ChainView, BackwardOpsFindTheirForwardOpsByWhatTheyRead) {
-  EXPECT_EQ(backward_twins(three_layers(), 3), (std::vector<OpIndex>{2, 2, 1, 0}));
+  EXPECT_EQ(backward_twins(three_layer_program(), 3), (std::vector<OpIndex>{2, 2, 1, 0}));
 }
 
 void expect_consistent(const Program& program, const Machine& machine) {

@@ -10,7 +10,7 @@ namespace {
 constexpr double kNano = 1e-9;
 
 // The link takes this long for a MiB.
-Machine link(Nanoseconds per_mebibyte) {
+Machine link_at(Nanoseconds per_mebibyte) {
   Machine machine;
   machine.bandwidth_in = machine.bandwidth_out = kMiB * (1'000'000'000 / per_mebibyte);
   return machine;
@@ -41,20 +41,20 @@ struct Found {
 };
 
 TEST(Candidates, DurationOfAbsenceIsIdleTimeLessBothCopies) {
-  const Found found(two_idle_blocks(), link(10), 2);
+  const Found found(two_idle_blocks(), link_at(10), 2);
   ASSERT_EQ(found.candidates.size(), 2u);
   EXPECT_NEAR(found.score(0, Score::doa), (300 - 20 - 20) * kNano, 1e-12);
   EXPECT_NEAR(found.score(1, Score::doa), (100 - 10 - 10) * kNano, 1e-12);
 }
 
 TEST(Candidates, AreaOfAbsenceMultipliesWithTheSize) {
-  const Found found(two_idle_blocks(), link(10), 2);
+  const Found found(two_idle_blocks(), link_at(10), 2);
   EXPECT_NEAR(found.score(0, Score::aoa), 260 * kNano * 2, 1e-12);
   EXPECT_NEAR(found.score(1, Score::aoa), 80 * kNano * 1, 1e-12);
 }
 
 TEST(Candidates, ANegativeDurationIsDividedByTheSizeSoThatLargeBlocksRankHigher) {
-  const Found found(two_idle_blocks(), link(100), 2);
+  const Found found(two_idle_blocks(), link_at(100), 2);
   EXPECT_NEAR(found.score(0, Score::doa), (300 - 200 - 200) * kNano, 1e-12);
   EXPECT_NEAR(found.score(1, Score::doa), (100 - 100 - 100) * kNano, 1e-12);
   EXPECT_NEAR(found.score(0, Score::aoa), -100 * kNano / 2, 1e-12);
@@ -62,24 +62,24 @@ TEST(Candidates, ANegativeDurationIsDividedByTheSizeSoThatLargeBlocksRankHigher)
 }
 
 TEST(Candidates, WeightedDurationIsTheAreaUnderTheLoadWhileIdle) {
-  const Found found(two_idle_blocks(), link(10), 2);
+  const Found found(two_idle_blocks(), link_at(10), 2);
   const double mebibyte = static_cast<double>(kMiB);
   EXPECT_NEAR(found.score(0, Score::wdoa), (3 + 4 + 3) * mebibyte * 100 * kNano, 1e-6);
   EXPECT_NEAR(found.score(1, Score::wdoa), 4 * mebibyte * 100 * kNano, 1e-6);
 }
 
 TEST(Candidates, TheSubmodularOneIsTakenAfterHigherOnesHaveLeft) {
-  const Found found(two_idle_blocks(), link(10), 2);
+  const Found found(two_idle_blocks(), link_at(10), 2);
   const double mebibyte = static_cast<double>(kMiB);
   EXPECT_NEAR(found.score(0, Score::swdoa), (3 + 4 + 3) * mebibyte * 100 * kNano, 1e-6);
   EXPECT_NEAR(found.score(1, Score::swdoa), (4 - 2) * mebibyte * 100 * kNano, 1e-6);
 }
 
 TEST(Candidates, OnlyGapsThatContainThePeakAndBlocksThatAreLargeEnough) {
-  const Found at_op_1(two_idle_blocks(), link(10), 1);
+  const Found at_op_1(two_idle_blocks(), link_at(10), 1);
   ASSERT_EQ(at_op_1.candidates.size(), 1u);
   EXPECT_EQ(at_op_1.gaps[at_op_1.candidates[0].gap].block, 0);
-  const Found large(two_idle_blocks(), link(10), 2, 2 * kMiB);
+  const Found large(two_idle_blocks(), link_at(10), 2, 2 * kMiB);
   ASSERT_EQ(large.candidates.size(), 1u);
   EXPECT_EQ(large.gaps[large.candidates[0].gap].block, 0);
 }
@@ -89,7 +89,7 @@ TEST(Candidates, AVariableMayCrossTheIteration) {
   const Found found(
       literal_program({op({writes(1)}, 100), op({reads(0)}, 100), op({updates(0)}, 100), op({}, 100)},
                       {persistent(kMiB), local(3 * kMiB, 0, 0)}),
-      link(10), 0);
+      link_at(10), 0);
   ASSERT_EQ(found.candidates.size(), 1u);
   EXPECT_EQ(found.gaps[found.candidates[0].gap].kind, GapKind::wrapping);
   EXPECT_NEAR(found.score(0, Score::doa), (200 - 20) * kNano, 1e-12);
@@ -101,7 +101,7 @@ TEST(Candidates, AVariableMayCrossTheIteration) {
 TEST(Candidates, NobodyCopiesOutWhatIsNeverWritten) {
   const Found found(
       literal_program({op({reads(0)}, 100), op({writes(1)}, 100)}, {persistent(kMiB), local(3 * kMiB, 1, 1)}),
-      link(10), 1);
+      link_at(10), 1);
   ASSERT_EQ(found.candidates.size(), 1u);
   EXPECT_NEAR(found.score(0, Score::doa), (100 - 10) * kNano, 1e-12);
 }

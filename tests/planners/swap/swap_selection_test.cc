@@ -29,7 +29,7 @@ Program two_peaks() {
                          {persistent(50), local(50, 1, 2), local(40, 4, 5)});
 }
 
-struct Case {
+struct Selecting {
   const Program program;
   const Gaps gaps{program};
   const Machine machine = link();
@@ -44,7 +44,7 @@ struct Case {
 };
 
 TEST(SwapSelection, TakesTheHighestUntilTheLimitHoldsAndNoMore) {
-  const Case test{three_activations()};
+  const Selecting test{three_activations()};
   EXPECT_EQ(test.select(100, Score::doa), (std::vector<GapId>{}));
   EXPECT_EQ(test.select(99, Score::doa), (std::vector{test.gaps.find(0, 0)}));  // idle longest
   EXPECT_EQ(test.select(89, Score::doa), (std::vector{test.gaps.find(0, 0), test.gaps.find(1, 1)}));
@@ -52,26 +52,26 @@ TEST(SwapSelection, TakesTheHighestUntilTheLimitHoldsAndNoMore) {
 }
 
 TEST(SwapSelection, WeightsMayTurnAScoreAround) {
-  const Case test{three_activations()};
+  const Selecting test{three_activations()};
   const PlanningProblem problem{test.program, test.gaps, test.machine, 99};
   EXPECT_EQ(SwapSelector(problem, 1).select({-1, 0, 0, 0}), (std::vector{test.gaps.find(2, 2)}));
 }
 
 TEST(SwapSelection, LoadMinIsWhatSwappingOnceAcrossThePeakReaches) {
-  EXPECT_EQ(Case{three_activations()}.load_min(), 40);     // op 2 and the block it writes
-  EXPECT_EQ(Case{two_peaks()}.load_min(), 90);             // the second peak
-  EXPECT_EQ(Case{three_activations()}.load_min(30), 70);   // op 2 with the two that are too small to go
-  EXPECT_EQ(Case{three_activations()}.load_min(50), 100);  // no block is a candidate
+  EXPECT_EQ(Selecting{three_activations()}.load_min(), 40);     // op 2 and the block it writes
+  EXPECT_EQ(Selecting{two_peaks()}.load_min(), 90);             // the second peak
+  EXPECT_EQ(Selecting{three_activations()}.load_min(30), 70);   // op 2 with the two that are too small to go
+  EXPECT_EQ(Selecting{three_activations()}.load_min(50), 100);  // no block is a candidate
 }
 
 TEST(SwapSelection, BelowLoadMinABlockLeavesMoreThanOnce) {
-  const Case test{two_peaks()};
+  const Selecting test{two_peaks()};
   EXPECT_EQ(test.select(90, Score::doa), (std::vector{test.gaps.find(0, 0)}));
   EXPECT_EQ(test.select(60, Score::doa), (std::vector{test.gaps.find(0, 0), test.gaps.find(0, 3)}));
 }
 
 TEST(SwapSelection, SmallBlocksGoWhereNoLargerOnesAreLeft) {
-  const Case test{three_activations()};
+  const Selecting test{three_activations()};
   EXPECT_EQ(test.select(60, Score::doa, 20), (std::vector{test.gaps.find(1, 1), test.gaps.find(2, 2)}));
   EXPECT_EQ(test.select(69, Score::doa, 40), (std::vector{test.gaps.find(0, 0), test.gaps.find(2, 2)}));
 }
