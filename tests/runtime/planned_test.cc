@@ -6,6 +6,7 @@
 
 #include "backend/faulty/faulty_backend.h"
 #include "backend/host/host_backend.h"
+#include "runtime/case_count.h"
 #include "runtime/planned_cases.h"
 
 namespace ebb::testing {
@@ -14,14 +15,7 @@ namespace {
 PlannedSum run_cases(PlannedCase one, int cases) {
   PlannedSum sum;
   const char* only = std::getenv("EBB_SEED");
-  if (std::getenv("EBB_SOAK")) cases *= 10;
-#if defined(__SANITIZE_THREAD__)
-  else
-    cases /= 4;  // thirty times as slow
-#elif defined(__SANITIZE_ADDRESS__)
-  else
-    cases /= 2;  // five times as slow
-#endif
+  cases = case_count(cases, 10);
   for (int i = 1; i <= cases && !::testing::Test::HasFailure(); ++i) {
     one.seed = only ? std::strtoull(only, nullptr, 10) : static_cast<std::uint64_t>(i);
     EXPECT_EQ(run_planned_case(one, sum), "");

@@ -8,6 +8,7 @@
 #include "backend/faulty/faulty_backend.h"
 #include "backend/host/host_backend.h"
 #include "backend/null/null_backend.h"
+#include "runtime/case_count.h"
 #include "runtime/slow_clock.h"
 #include "runtime/workload.h"
 
@@ -69,7 +70,7 @@ void add(DeviceStatistics& sum, const DeviceStatistics& one) {
 DeviceStatistics run_suite(Suite suite) {
   DeviceStatistics sum;
   if (const char* seed = std::getenv("EBB_SEED")) return run_case(suite, std::strtoull(seed, nullptr, 10));
-  if (std::getenv("EBB_SOAK")) suite.cases *= 50;
+  suite.cases = case_count(suite.cases, 50);
   for (int i = 0; i < suite.cases && !::testing::Test::HasFailure(); ++i)
     add(sum, run_case(suite, static_cast<std::uint64_t>(i) + 1));
   std::printf(
