@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <thread>
 
 #include "planners/ebb/enumerate.h"
@@ -110,9 +109,7 @@ class EbbSearch {
     const std::int64_t rest = evaluations - race * static_cast<std::int64_t>(racing.size());
     const double raced = static_cast<double>(racing.size()) / kRace;
     search_from(racing, {.each = race, .first_seed = 1, .end = raced});
-    std::stable_sort(racing.begin(), racing.end(), [](const StartingPoint& a, const StartingPoint& b) {
-      return a.incumbent.beats(b.incumbent);
-    });
+    put_best_first(racing);
     const StepResult& best = racing.front().incumbent.step;
     const auto near =
         best.step_time + static_cast<Nanoseconds>(kFarBehind * static_cast<double>(best.plain_time));
@@ -193,12 +190,14 @@ class EbbSearch {
   std::function<void(std::int64_t, const Incumbent&)> reporter(LocalSearch& search, std::int64_t evaluations,
                                                                double begin, double share) {
     return [this, &search, evaluations, begin, share](std::int64_t spent, const Incumbent& best) {
-      best_told_ = std::min(best_told_, best.step.step_time);
-      result_.rounds.push_back({.evaluations = search.evaluations(), .best = best_told_});
+      const Nanoseconds told = result_.rounds.empty() ? best.step.step_time : result_.rounds.back().best;
+      result_.rounds.push_back(
+          {.evaluations = search.evaluations(), .best = std::min(told, best.step.step_time)});
       if (!options_.progress) return;
       const double part =
           static_cast<double>(spent) / static_cast<double>(std::max<std::int64_t>(evaluations, 1));
-      options_.progress({begin + share * std::min(part, 1.0), best_told_, search.evaluations()});
+      options_.progress(
+          {begin + share * std::min(part, 1.0), result_.rounds.back().best, search.evaluations()});
     };
   }
 
@@ -222,7 +221,6 @@ class EbbSearch {
   std::vector<Choice> choices_;
   std::vector<OutlivingBlock> outliving_;
   std::vector<Choice> choices_with_the_dead_;  // empty: no block is worth being kept past its death
-  Nanoseconds best_told_ = std::numeric_limits<Nanoseconds>::max();
   PlanningResult result_;
 };
 

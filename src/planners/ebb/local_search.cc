@@ -75,6 +75,11 @@ std::size_t LocalSearch::draw_kept(const Plan& plan) {
   return chosen;
 }
 
+// Does it move, rather than being made again?
+bool LocalSearch::draw_moving(const Choice& choice) {
+  return choice.can_swap && (!choice.can_recompute || uniform() < 0.5);
+}
+
 void LocalSearch::ban(std::size_t choice) {
   if (banned_[choice] || uniform() >= kBanning) return;
   banned_[choice] = 1;
@@ -87,7 +92,7 @@ void LocalSearch::exchange(Plan& plan) {
   const std::size_t chosen = draw_kept(plan);
   if (chosen == choices_.size()) return;
   const Choice& choice = choices_[chosen];
-  const bool moves = choice.can_swap && (!choice.can_recompute || uniform() < 0.5);
+  const bool moves = draw_moving(choice);
   plan[choice.gap] = untimed(moves ? Action::swap : Action::recompute);
   const OpIndex ops = problem_.program.op_count();
   const auto span = static_cast<std::size_t>(choice.last - choice.first + 1);
@@ -234,8 +239,7 @@ void LocalSearch::disturb(Plan& plan) {
     const Choice& choice = choices_[below(choices_.size())];
     Decision& decision = plan[choice.gap];
     if (decision.action == Action::keep)
-      decision = untimed(choice.can_swap && (!choice.can_recompute || uniform() < 0.5) ? Action::swap
-                                                                                       : Action::recompute);
+      decision = untimed(draw_moving(choice) ? Action::swap : Action::recompute);
   }
 }
 

@@ -65,6 +65,7 @@ class LocalSearch {
   void list_absent(const Plan& plan);
   std::size_t draw_absent();
   std::size_t draw_kept(const Plan& plan);
+  bool draw_moving(const Choice& choice);
   void ban(std::size_t choice);
 
   const PlanningProblem& problem_;

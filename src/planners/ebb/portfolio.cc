@@ -88,9 +88,7 @@ class StartFinder {
       if (Incumbent made = complete(without_all(problem_, choices_), {}); made.feasible())
         join({std::move(made), "moving everything", kMiddlingPrice});
     if (points.empty()) points.push_back({std::move(failed_), "prices", kMiddlingPrice});
-    std::stable_sort(points.begin(), points.end(), [](const StartingPoint& a, const StartingPoint& b) {
-      return a.incumbent.beats(b.incumbent);
-    });
+    put_best_first(points);
     found_.evaluations += evaluate_.count();
     return std::move(found_);
   }
@@ -246,6 +244,12 @@ class StartFinder {
 };
 
 }  // namespace
+
+void put_best_first(std::vector<StartingPoint>& points) {
+  std::stable_sort(points.begin(), points.end(), [](const StartingPoint& a, const StartingPoint& b) {
+    return a.incumbent.beats(b.incumbent);
+  });
+}
 
 Starts find_starts(const PlanningProblem& problem, const PlannerOptions& options,
                    const std::vector<Choice>& choices, LocalSearch& search, LocalSearch* with_the_dead,

@@ -14,6 +14,9 @@ struct StartingPoint {
   bool built = false;       // from nothing, not by another planner
 };
 
+// Those that are as good stay in their order.
+void put_best_first(std::vector<StartingPoint>& points);
+
 struct Starts {
   std::vector<StartingPoint> points = {};  // best first; at least one, which is infeasible if there is none
   std::int64_t evaluations = 0;

@@ -8,6 +8,20 @@
 namespace ebb {
 namespace {
 
+struct Away {
+  BlockId block = 0;
+  OpIndex after = 0;
+  Action action = Action::keep;
+};
+
+// A plan that lets these leave, judged.
+Incumbent plan_without(const PlanningProblem& problem, std::initializer_list<Away> all) {
+  Incumbent start{.plan = Plan::keep_all(problem.gaps)};
+  for (const Away& away : all) start.plan[problem.gaps.find(away.block, away.after)] = untimed(away.action);
+  start.step = Evaluator(problem)(start.plan);
+  return start;
+}
+
 //   op      0  1  2    3 large  4    5    6      a and b are both away at op 3; a returns over the link, for
 //   a  100  W              ·    ·    R           which op 5 waits; b is made again from x, before op 6 or,
 //   x    1     W  R                              behind that wait, before op 4
@@ -25,10 +39,7 @@ TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
   const PlanningProblem problem{program, gaps, machine, 210};
   const PlannerOptions options;
   const std::vector<Choice> choices = find_choices(problem, options);
-  Incumbent start{.plan = Plan::keep_all(gaps)};
-  start.plan[gaps.find(0, 0)] = untimed(Action::swap);
-  start.plan[gaps.find(2, 2)] = untimed(Action::recompute);
-  start.step = Evaluator(problem)(start.plan);
+  const Incumbent start = plan_without(problem, {{0, 0, Action::swap}, {2, 2, Action::recompute}});
   ASSERT_TRUE(start.feasible());
   ASSERT_GT(start.step.stalls[static_cast<std::size_t>(StallCause::copy_in)], 80);
   const std::vector<OutlivingBlock> none;
@@ -37,10 +48,10 @@ TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
   EXPECT_EQ(found.step.step_time, start.step.step_time - 80);
 }
 
-//   op      0  1  2  3 large  4  5  6    the limit takes one of large, small, small away at op 3, or both
-//   small a  200  W           ·           R    ones. They are away at first, and dear to make again: a is
-//   not. b  100     W        ·     R          Taking b or c back alone leaves too little room. c  100 W     ·
-//   R
+//   op      0  1  2  3 large  4  5  6   At op 3 either a has to be away or both b and c. These are at first,
+//   a  200  W           ·           R   and dear to make again: a is not. Taking one of them back leaves too
+//   b  100     W        ·     R         little room.
+//   c  100        W     ·        R
 TEST(LocalSearch, ExchangesALargeBlockForSmallOnes) {
   std::vector<Op> ops = {op({writes(0)}, 10), op({writes(1)}, 90), op({writes(2)}, 90), op({writes(3)}, 50),
                          op({reads(1)}),      op({reads(2)}),      op({reads(0)})};
@@ -52,10 +63,7 @@ TEST(LocalSearch, ExchangesALargeBlockForSmallOnes) {
   PlannerOptions options;
   options.allow_swap = false;
   const std::vector<Choice> choices = find_choices(problem, options);
-  Incumbent start{.plan = Plan::keep_all(gaps)};
-  start.plan[gaps.find(1, 1)] = untimed(Action::recompute);
-  start.plan[gaps.find(2, 2)] = untimed(Action::recompute);
-  start.step = Evaluator(problem)(start.plan);
+  const Incumbent start = plan_without(problem, {{1, 1, Action::recompute}, {2, 2, Action::recompute}});
   ASSERT_TRUE(start.feasible());
   const std::vector<OutlivingBlock> none;
   LocalSearch search(problem, choices, none, 1);
