@@ -9,99 +9,89 @@
 namespace ebb {
 
 Arena::Arena(Bytes capacity) : capacity_(capacity / kAlignment * kAlignment) {
-  if (capacity_ > 0) holes_.emplace(0, capacity_);
+  if (capacity_ > 0) pieces_.emplace(0, {.end = capacity_});
 }
 
-template <typename Pieces>
-auto Arena::first_behind(Pieces& pieces, Bytes offset) {
-  auto piece = pieces.upper_bound(offset);
-  if (piece != pieces.begin() && std::prev(piece)->second.end > offset) --piece;
-  return piece;
-}
-
-void Arena::add_last(LastEvents& all, const LastEvents& more) {
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], more[i]);
-}
-
-void Arena::list(const LastEvents& by, std::vector<Event>& waits) {
-  for (const Event event : by)
-    if (event != kHappened) waits.push_back(event);
-}
-
-Region Arena::carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits) {
+Region Arena::carve(Piece piece, Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   const Region taken{offset, bytes};
-  const Bytes low = hole->first;
-  const Bytes above = low + hole->second - taken.end();
-  if (offset > low) {
-    hole->second = offset - low;
-    if (above > 0) holes_.emplace(taken.end(), above);
-  } else if (above > 0) {
-    hole->second = above;
-    holes_.set_offset(hole, taken.end());
-  } else {
-    holes_.erase(hole);
+  LastEvents last = {};
+  for (;;) {
+    const Free free = piece->second;
+    const bool is_pending = any(free.by);
+    if (is_pending)
+      for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], free.by[i]);
+    if (piece->first < offset) {
+      piece->second.end = offset;
+      ++piece;
+      if (free.end > taken.end()) {
+        pieces_.insert(piece, taken.end(), free);
+        pending_ += is_pending;
+      }
+    } else if (free.end > taken.end()) {
+      pieces_.set_offset(piece, taken.end());
+    } else {
+      piece = pieces_.erase(piece);
+      pending_ -= is_pending;
+    }
+    if (free.end >= taken.end()) break;
   }
+  for (const Event event : last)
+    if (event != kHappened) waits.push_back(event);
   in_use_ += bytes;
   high_water_ = std::max(high_water_, in_use_);
   peak_ = std::max(peak_, in_use_);
-  take_events(taken, waits);
   return taken;
 }
 
-void Arena::take_events(const Region& taken, std::vector<Event>& waits) {
-  LastEvents last = {};
-  Freed above = {};  // what is left of a piece behind the region
-  auto piece = first_behind(freed_, taken.offset);
-  while (piece != freed_.end() && piece->first < taken.end()) {
-    add_last(last, piece->second.by);
-    if (piece->second.end > taken.end()) above = piece->second;
-    if (piece->first < taken.offset) {
-      piece->second.end = taken.offset;
-      ++piece;
-    } else {
-      piece = freed_.erase(piece);
-    }
-  }
-  if (above.end > 0) freed_.emplace(taken.end(), above);
-  list(last, waits);
+Region Arena::next_hole(ConstPiece& piece) const {
+  const Bytes begin = piece->first;
+  Bytes end = begin;
+  for (; piece != pieces_.end() && (piece->first == end); ++piece) end = piece->second.end;
+  return {begin, end - begin};
 }
 
-OffsetMap<Bytes>::const_iterator Arena::best_below(Bytes end, Bytes bytes) const {
-  auto best = holes_.end();
-  for (auto hole = holes_.begin(); hole != holes_.end() && hole->first + bytes <= end; ++hole)
-    if (hole->second >= bytes && (best == holes_.end() || hole->second < best->second)) best = hole;
+Region Arena::best_below(Bytes end, Bytes bytes) const {
+  Region best;
+  for (ConstPiece piece = pieces_.begin(); piece != pieces_.end() && piece->first + bytes <= end;) {
+    const Region hole = next_hole(piece);
+    if (hole.bytes >= bytes && (best.bytes == 0 || hole.bytes < best.bytes)) best = hole;
+  }
   return best;
 }
 
 Bytes Arena::largest_hole() const {
   Bytes largest = 0;
-  for (const auto& [offset, bytes] : holes_) largest = std::max(largest, bytes);
+  for (ConstPiece piece = pieces_.begin(); piece != pieces_.end();)
+    largest = std::max(largest, next_hole(piece).bytes);
   return largest;
 }
 
-Bytes Arena::best_hole(Bytes bytes) const {
-  const auto hole = best_below(capacity_, rounded(bytes));
-  return hole == holes_.end() ? 0 : hole->second;
+Region Arena::hole_below(Bytes offset) const {
+  Bytes begin = offset;
+  for (ConstPiece piece = pieces_.lower_bound(offset); piece != pieces_.begin(); begin = piece->first) {
+    --piece;
+    if (piece->second.end != begin) break;
+  }
+  return {begin, offset - begin};
 }
 
 std::optional<Region> Arena::best_fit(Bytes bytes) const {
-  const auto hole = best_below(capacity_, rounded(bytes));
-  if (hole == holes_.end()) return std::nullopt;
-  return Region{hole->first, rounded(bytes)};
+  const Region hole = best_below(capacity_, rounded(bytes));
+  if (hole.bytes == 0) return std::nullopt;
+  return Region{hole.offset, rounded(bytes)};
 }
 
 std::optional<Region> Arena::take_below(Bytes end, Bytes bytes, std::vector<Event>& waits) {
-  bytes = rounded(bytes);
-  const auto hole = best_below(end, bytes);
-  if (hole == holes_.end()) return std::nullopt;
-  return take_at(hole->first, bytes, waits);
+  const Region hole = best_below(end, rounded(bytes));
+  return hole.bytes > 0 ? take_at(hole.offset, bytes, waits) : std::nullopt;
 }
 
 std::optional<Bytes> Arena::lowest_fit(Bytes bytes) const {
-  const auto fits = [bytes = rounded(bytes)](const auto& hole) { return hole.second >= bytes; };
-  const auto it = std::find_if(holes_.begin(), holes_.end(), fits);
-  if (it == holes_.end()) return std::nullopt;
-  return it->first;
+  for (ConstPiece piece = pieces_.begin(); piece != pieces_.end();) {
+    const Region hole = next_hole(piece);
+    if (hole.bytes >= rounded(bytes)) return hole.offset;
+  }
+  return std::nullopt;
 }
 
 std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits) {
@@ -111,70 +101,78 @@ std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits)
 
 std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits, Bytes begin) {
   bytes = rounded(bytes);
-  for (Hole hole = holes_.end(); hole != holes_.begin();) {
-    --hole;
-    const Bytes offset = hole->first + hole->second - bytes;
-    if (offset >= std::max(hole->first, begin)) return carve(hole, offset, bytes, waits);
-    if (hole->first <= begin) break;
+  Bytes low = capacity_, high = capacity_;  // of the hole, as far as it is known
+  for (Piece piece = pieces_.end(); piece != pieces_.begin() && low > begin;) {
+    --piece;
+    if (piece->second.end != low) high = piece->second.end;
+    low = piece->first;
+    if (high - bytes >= std::max(low, begin)) return carve(piece, high - bytes, bytes, waits);
   }
   return std::nullopt;
 }
 
 std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits) {
-  bytes = rounded(bytes);
-  const Hole hole = holes_.at_or_before(offset);
-  if (hole == holes_.end() || hole->first + hole->second < offset + bytes) return std::nullopt;
-  return carve(hole, offset, bytes, waits);
+  return take_within(offset, offset + rounded(bytes), bytes, waits);
 }
 
 std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits) {
   bytes = rounded(bytes);
-  Hole hole = holes_.at_or_before(begin);
-  if (hole == holes_.end()) hole = holes_.begin();
-  for (; hole != holes_.end() && hole->first < end; ++hole) {
-    const Bytes low = std::max(begin, hole->first);
-    if (std::min(end, hole->first + hole->second) - low >= bytes) return carve(hole, low, bytes, waits);
+  Piece first;               // of the hole
+  Bytes low = 0, high = -1;  // of the hole, as far as it is known
+  for (Piece piece = first_from(pieces_, begin); piece != pieces_.end() && piece->first < end; ++piece) {
+    if (piece->first != high) {
+      first = piece;
+      low = std::max(begin, piece->first);
+    }
+    high = piece->second.end;
+    if (std::min(end, high) - low >= bytes) return carve(first, low, bytes, waits);
   }
   return std::nullopt;
 }
 
-bool Arena::is_free(Bytes begin, Bytes end) const {
-  const auto hole = holes_.at_or_before(begin);
-  return hole != holes_.end() && hole->first + hole->second >= end;
-}
-
-void Arena::waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const {
-  LastEvents last = {};
-  for (auto piece = first_behind(freed_, begin); piece != freed_.end() && piece->first < end; ++piece)
-    add_last(last, piece->second.by);
-  list(last, waits);
+bool Arena::is_free(Bytes begin, Bytes end, std::vector<Event>& waits) const {
+  Event out = kHappened, in = kHappened;
+  Bytes free_until = begin;
+  for (ConstPiece piece = first_from(pieces_, begin); piece != pieces_.end() && piece->first < end; ++piece) {
+    const Free& free = piece->second;
+    if (free.end <= begin) continue;
+    if (piece->first <= free_until) free_until = free.end;
+    out = std::max(out, free.by[index_of(Engine::out)]);
+    in = std::max(in, free.by[index_of(Engine::in)]);
+  }
+  if (out != kHappened) waits.push_back(out);
+  if (in != kHappened) waits.push_back(in);
+  return free_until >= end;
 }
 
 void Arena::give(const Region& region, std::span<const Event> freed_by) {
   assert(region.bytes > 0 && region.end() <= capacity_ && "a region that was never taken");
-  Freed freed{.end = region.end()};
+  Free freed{.end = region.end()};
   for (const Event event : freed_by)
     if (event != kHappened) {
       Event& last = freed.by[is_unrecorded(event) ? kEngines : index_of(engine_of(event))];
       last = std::max(last, event);
     }
-  if (freed.by != LastEvents{}) freed_.emplace(region.offset, freed);
   in_use_ -= region.bytes;
-  const Hole above = holes_.lower_bound(region.offset);
-  assert((above == holes_.end() || above->first >= region.end()) && "a region was given back twice");
-  const bool joins_above = above != holes_.end() && above->first == region.end();
-  if (above != holes_.begin()) {
-    const Hole below = std::prev(above);
-    assert(below->first + below->second <= region.offset && "a region was given back twice");
-    if (below->first + below->second == region.offset) {
-      below->second += region.bytes + (joins_above ? above->second : 0);
-      if (joins_above) holes_.erase(above);
-      return;
-    }
+  const Piece above = pieces_.lower_bound(region.offset);
+  assert((above == pieces_.end() || above->first >= region.end()) && "a region was given back twice");
+  assert((above == pieces_.begin() || std::prev(above)->second.end <= region.offset) &&
+         "a region was given back twice");
+  if (any(freed.by)) {
+    ++pending_;
+    return pieces_.insert(above, region.offset, freed);
   }
-  if (!joins_above) return holes_.emplace(region.offset, region.bytes);
-  above->second += region.bytes;
-  holes_.set_offset(above, region.offset);
+  const bool joins_above = above != pieces_.end() && above->first == region.end() && !any(above->second.by);
+  if (joins_above) freed.end = above->second.end;
+  const Piece below = above == pieces_.begin() ? pieces_.end() : std::prev(above);
+  if (below != pieces_.end() && below->second.end == region.offset && !any(below->second.by)) {
+    below->second.end = freed.end;
+    if (joins_above) pieces_.erase(above);
+  } else if (joins_above) {
+    pieces_.set_offset(above, region.offset);
+  } else {
+    pieces_.insert(above, region.offset, freed);
+  }
 }
 
 void Arena::forget(Backend& backend, Event so_far) {
@@ -188,7 +186,9 @@ void Arena::forget(Backend& backend, Event so_far) {
     (answer ? past : ahead)[engine] = event;
     return answer;
   };
-  for (auto piece = freed_.begin(); piece != freed_.end();) {
+  std::size_t pending = 0;
+  Bytes end_without = -1;  // of the piece before, if it has no events
+  for (Piece piece = pieces_.begin(); piece != pieces_.end();) {
     LastEvents& by = piece->second.by;
     if (by[kEngines] != kHappened && so_far != kHappened) {
       by[index_of(Engine::compute)] = so_far;
@@ -196,9 +196,19 @@ void Arena::forget(Backend& backend, Event so_far) {
     }
     for (Event& event : by)
       if (event != kHappened && !is_unrecorded(event) && happened(event)) event = kHappened;
-    piece = by == LastEvents{} ? freed_.erase(piece) : std::next(piece);
+    if (any(by)) {
+      ++pending;
+      end_without = -1;
+      ++piece;
+    } else if (piece->first == std::exchange(end_without, piece->second.end)) {
+      piece = pieces_.erase(piece);
+      std::prev(piece)->second.end = end_without;
+    } else {
+      ++piece;
+    }
   }
-  forget_at_ = std::max(std::size_t{16}, 2 * freed_.size());
+  pending_ = pending;
+  forget_at_ = std::max(std::size_t{16}, 2 * pending_);
 }
 
 }  // namespace ebb

@@ -25,6 +25,14 @@ class Arena {
  public:
   static constexpr Bytes kAlignment = 512;
 
+  // The last event of each engine, and the last that is unrecorded.
+  using LastEvents = std::array<Event, kEngines + 1>;
+  // A free piece, and when it can be used.
+  struct Free {
+    Bytes end = 0;
+    LastEvents by = {};
+  };
+
   // REQUIRES: capacity >= 0; it is rounded down to the alignment.
   explicit Arena(Bytes capacity);
 
@@ -49,9 +57,9 @@ class Arena {
   std::optional<Region> take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits);
   // The lowest place inside [begin, end). Nothing if no hole has that much of it.
   std::optional<Region> take_within(Bytes begin, Bytes end, Bytes bytes, std::vector<Event>& waits);
-  bool is_free(Bytes begin, Bytes end) const;
-  // Adds the events after which all that is free in [begin, end) can be used.
-  void waits_within(Bytes begin, Bytes end, std::vector<Event>& waits) const;
+  // Is all of [begin, end) free? `waits` gets the events of copies after which what is free of it can be used
+  // on compute.
+  bool is_free(Bytes begin, Bytes end, std::vector<Event>& waits) const;
   // REQUIRES: the region was taken. It may be used again after the events, of which an engine's last counts.
   void give(const Region& region, std::span<const Event> freed_by);
   void give(const Region& region, Event freed_by) { give(region, std::span(&freed_by, 1)); }
@@ -59,7 +67,7 @@ class Arena {
   // Are there so many events that it is worth asking which have happened? Then `forget` those that have, so
   // that nobody waits for them: its cost is constant on average. `so_far`, of compute, stands for all that is
   // unrecorded from then on.
-  bool has_much_to_forget() const { return freed_.size() >= forget_at_; }
+  bool has_much_to_forget() const { return pending_ >= forget_at_; }
   void forget(Backend& backend, Event so_far = kHappened);
 
   Bytes capacity() const { return capacity_; }
@@ -69,41 +77,42 @@ class Arena {
   Bytes take_peak() { return std::exchange(peak_, in_use_); }
   Bytes largest_hole() const;
   // The size of the hole that `take` would choose; 0 if there is none.
-  Bytes best_hole(Bytes bytes) const;
+  Bytes best_hole(Bytes bytes) const { return best_below(capacity_, rounded(bytes)).bytes; }
   // Where `take_lowest` would begin.
   std::optional<Bytes> lowest_fit(Bytes bytes) const;
   // What `take` would take.
   std::optional<Region> best_fit(Bytes bytes) const;
-  const OffsetMap<Bytes>& holes() const { return holes_; }  // offset → bytes, never adjacent
-  std::size_t pending() const { return freed_.size(); }
+  // The hole that ends at the offset; of 0 bytes if there is none.
+  Region hole_below(Bytes offset) const;
+  // What is free, in order. A hole is one piece, or several that touch and wait for different events.
+  const OffsetMap<Free>& pieces() const { return pieces_; }
+  std::size_t pending() const { return pending_; }
 
  private:
-  // The last event of each engine, and the last that is unrecorded.
-  using LastEvents = std::array<Event, kEngines + 1>;
-  // A free piece, and when it can be used.
-  struct Freed {
-    Bytes end = 0;
-    LastEvents by = {};
-  };
-  using FreedPieces = OffsetMap<Freed>;  // disjoint
-  // The first piece that ends behind the offset.
-  template <typename Pieces>
-  static auto first_behind(Pieces& pieces, Bytes offset);
-  static void add_last(LastEvents& all, const LastEvents& more);
-  static void list(const LastEvents& by, std::vector<Event>& waits);
-  using Hole = OffsetMap<Bytes>::iterator;
-  // The smallest hole that has room for it below `end`.
-  OffsetMap<Bytes>::const_iterator best_below(Bytes end, Bytes bytes) const;
-  Region carve(Hole hole, Bytes offset, Bytes bytes, std::vector<Event>& waits);
-  void take_events(const Region& taken, std::vector<Event>& waits);
+  static bool any(const LastEvents& by) { return (by[0] | by[1] | by[2] | by[3]) != kHappened; }
+  using Pieces = OffsetMap<Free>;
+  using Piece = Pieces::iterator;
+  using ConstPiece = Pieces::const_iterator;
+  // The first piece that may reach behind the offset.
+  template <typename Map>
+  static auto first_from(Map& pieces, Bytes offset) {
+    const auto piece = pieces.at_or_before(offset);
+    return piece == pieces.end() ? pieces.begin() : piece;
+  }
+  // The hole that begins with the piece, which becomes the first one behind it.
+  Region next_hole(ConstPiece& piece) const;
+  // The smallest hole that has room for it below `end`; of 0 bytes if there is none.
+  Region best_below(Bytes end, Bytes bytes) const;
+  // REQUIRES: all of it is free, and its first byte lies in the piece.
+  Region carve(Piece piece, Bytes offset, Bytes bytes, std::vector<Event>& waits);
 
   Bytes capacity_;
   Bytes in_use_ = 0;
   Bytes high_water_ = 0;
   Bytes peak_ = 0;
-  OffsetMap<Bytes> holes_;
-  FreedPieces freed_;           // of what is free: whose events may not have happened
-  std::size_t forget_at_ = 16;  // how many of them make it worth asking
+  Pieces pieces_;
+  std::size_t pending_ = 0;     // of them that have events
+  std::size_t forget_at_ = 16;  // how many of those make it worth asking
 };
 
 }  // namespace ebb

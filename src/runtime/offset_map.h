@@ -33,6 +33,8 @@ class OffsetMap {
   struct Chunk {
     std::size_t size = 0;
     std::array<Entry, kMost> entries = {};
+    Entry* begin() { return entries.data(); }
+    Entry* end() { return entries.data() + size; }
   };
 
   template <bool kConst>
@@ -46,42 +48,42 @@ class OffsetMap {
     using Map = std::conditional_t<kConst, const OffsetMap, OffsetMap>;
 
     Position() = default;
-    Position(Map& map, std::size_t chunk, std::size_t at) : map_(&map), chunk_(chunk), at_(at) {}
+    Position(Map& map, std::size_t chunk, pointer at) : map_(&map), chunk_(chunk), at_(at) {}
     template <bool kOther>
     requires(kConst && !kOther) Position(const Position<kOther>& other)
         : map_(other.map_), chunk_(other.chunk_), at_(other.at_) {}
 
-    reference operator*() const { return map_->chunks_[chunk_]->entries[at_]; }
-    pointer operator->() const { return &**this; }
+    reference operator*() const { return *at_; }
+    pointer operator->() const { return at_; }
     Position& operator++() {
-      if (++at_ == map_->chunks_[chunk_]->size) ++chunk_, at_ = 0;
+      if (++at_ == map_->chunks_[chunk_]->end()) *this = first_of(*map_, chunk_ + 1);
       return *this;
     }
     Position& operator--() {
-      if (at_ == 0) at_ = map_->chunks_[--chunk_]->size;
+      if (at_ == first_of(*map_, chunk_).at_) at_ = map_->chunks_[--chunk_]->end();
       --at_;
       return *this;
     }
     Position operator++(int) { return std::exchange(*this, std::next(*this)); }
     Position operator--(int) { return std::exchange(*this, std::prev(*this)); }
-    bool operator==(const Position& other) const { return chunk_ == other.chunk_ && at_ == other.at_; }
+    bool operator==(const Position& other) const { return at_ == other.at_; }
 
    private:
     friend OffsetMap;
     friend Position<true>;
     Map* map_ = nullptr;
     std::size_t chunk_ = 0;
-    std::size_t at_ = 0;
+    pointer at_ = nullptr;  // nullptr: behind the last
   };
 
  public:
   using iterator = Position<false>;
   using const_iterator = Position<true>;
 
-  iterator begin() { return {*this, 0, 0}; }
-  iterator end() { return {*this, chunks_.size(), 0}; }
-  const_iterator begin() const { return {*this, 0, 0}; }
-  const_iterator end() const { return {*this, chunks_.size(), 0}; }
+  iterator begin() { return first_of(*this, 0); }
+  iterator end() { return {*this, chunks_.size(), nullptr}; }
+  const_iterator begin() const { return first_of(*this, 0); }
+  const_iterator end() const { return {*this, chunks_.size(), nullptr}; }
   std::size_t size() const { return size_; }
 
   // The first entry at the offset or behind it; the first one behind it.
@@ -96,18 +98,21 @@ class OffsetMap {
 
   // REQUIRES: there is none at the offset. Every change but `set_offset` moves the entries behind it:
   // iterators are void.
-  void emplace(Bytes offset, const Value& value) {
+  void emplace(Bytes offset, const Value& value) { insert(lower_bound(offset), offset, value); }
+  // REQUIRES: `next` is the first entry behind the offset, and there is none at it.
+  void insert(iterator next, Bytes offset, const Value& value) {
+    assert((next == end() || next->first > offset) && "an entry out of order");
     if (chunks_.empty()) insert_chunk(0);
-    std::size_t c = chunk_of(offset);
+    // In front of a chunk's first entry is behind the last one of the chunk before.
+    std::size_t c = next.chunk_;
+    if (c > 0 && next.at_ == first_of(*this, c).at_) next.at_ = chunks_[--c]->end();
     if (chunks_[c]->size == kMost) {
       split(c);
-      c = chunk_of(offset);
+      return emplace(offset, value);
     }
     Chunk& chunk = *chunks_[c];
-    const auto stop = chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size);
-    const auto at = std::lower_bound(chunk.entries.begin(), stop, offset, is_before);
-    assert((at == stop || at->first != offset) && "two entries at one offset");
-    std::move_backward(at, stop, stop + 1);
+    Entry* const at = next.at_ ? next.at_ : chunk.begin();
+    std::move_backward(at, chunk.end(), chunk.end() + 1);
     *at = {offset, value};
     ++chunk.size;
     ++size_;
@@ -118,18 +123,17 @@ class OffsetMap {
   iterator erase(iterator position) {
     const std::size_t c = position.chunk_;
     Chunk& chunk = *chunks_[c];
-    const auto at = chunk.entries.begin() + static_cast<std::ptrdiff_t>(position.at_);
-    std::move(at + 1, chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size), at);
+    std::move(position.at_ + 1, chunk.end(), position.at_);
     --chunk.size;
     --size_;
     if (chunk.size == 0) {
       spare_.push_back(std::move(chunks_[c]));
       chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(c));
       firsts_.erase(firsts_.begin() + static_cast<std::ptrdiff_t>(c));
-      return {*this, c, 0};
+      return first_of(*this, c);
     }
     firsts_[c] = chunk.entries[0].first;
-    return position.at_ < chunk.size ? position : iterator{*this, c + 1, 0};
+    return position.at_ != chunk.end() ? position : first_of(*this, c + 1);
   }
   // REQUIRES: there is one at the offset.
   void erase(Bytes offset) {
@@ -141,7 +145,7 @@ class OffsetMap {
   // REQUIRES: the entry keeps its place among the others.
   void set_offset(iterator position, Bytes offset) {
     position->first = offset;
-    if (position.at_ == 0) firsts_[position.chunk_] = offset;
+    if (position.at_ == chunks_[position.chunk_]->begin()) firsts_[position.chunk_] = offset;
   }
 
  private:
@@ -158,16 +162,20 @@ class OffsetMap {
     return position == map.begin() ? map.end() : std::prev(position);
   }
 
+  // The first entry of a chunk; end() behind the last chunk.
+  template <typename Map>
+  static auto first_of(Map& map, std::size_t chunk) {
+    using Found = Position<std::is_const_v<Map>>;
+    return Found{map, chunk, chunk < map.chunks_.size() ? map.chunks_[chunk]->begin() : nullptr};
+  }
+
   template <typename Map>
   static auto bound(Map& map, Bytes offset) {
     if (map.chunks_.empty()) return map.end();
     const std::size_t c = map.chunk_of(offset);
-    const Chunk& chunk = *map.chunks_[c];
-    const auto stop = chunk.entries.begin() + static_cast<std::ptrdiff_t>(chunk.size);
-    const auto at = std::lower_bound(chunk.entries.begin(), stop, offset, is_before);
-    using Found = decltype(map.end());
-    return at == stop ? Found{map, c + 1, 0}
-                      : Found{map, c, static_cast<std::size_t>(at - chunk.entries.begin())};
+    Chunk& chunk = *map.chunks_[c];
+    Entry* const at = std::lower_bound(chunk.begin(), chunk.end(), offset, is_before);
+    return at == chunk.end() ? first_of(map, c + 1) : decltype(map.end()){map, c, at};
   }
 
   void insert_chunk(std::size_t at) {

@@ -28,6 +28,7 @@ Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes,
       arena_(options.limit),
       host_(backend, options.host),
       device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))),
+      residents_(recipes.table()),
       resting_zone_(first_resting_zone(options, arena_.capacity())) {}
 
 void Pager::finish_copies() {
@@ -70,7 +71,7 @@ Event Pager::recorded(Event event) {
 void Pager::settle_in(PagedBlock& block, const Region& region) {
   block.at.place = Place::device;
   block.at.region = region;
-  residents_.emplace(region.offset, &block);
+  residents_.add(block);
 }
 
 bool Pager::place(PagedBlock& block, const PlannedPlace& where) {
@@ -184,17 +185,18 @@ std::optional<HostPlace> Pager::take_host_place(Bytes bytes) {
   waits_.clear();
   std::optional<HostPlace> place = host_.take(bytes, waits_);
   // Copies of blocks that are here too are a convenience: they go when the host is full.
-  for (auto it = residents_.begin(); !place && it != residents_.end(); ++it) {
-    if (!it->second->clean()) continue;
-    give_host_copy(*it->second);
-    place = host_.take(bytes, waits_);
-  }
+  if (!place)
+    for (const auto& [offset, block] : residents()) {
+      if (!block->clean()) continue;
+      give_host_copy(*block);
+      if ((place = host_.take(bytes, waits_))) break;
+    }
   return place;
 }
 
 void Pager::leave_region(PagedBlock& block) {
   const Event events[] = {compute_so_far(), block.at.arrived, block.at.copied_until};
-  residents_.erase(block.at.region.offset);
+  residents_.remove(block);
   arena_.give(block.at.region, events);
   block.at.region = {};
   block.at.arrived = kHappened;
@@ -262,7 +264,7 @@ void Pager::release(PagedBlock& block) {
 void Pager::adopt(PagedBlock& target, PagedBlock& temporary) {
   assert(target.dropped() && temporary.has_bytes() && "only a dropped block takes over what another has");
   target.at = std::exchange(temporary.at, {});
-  if (target.resident()) residents_.lower_bound(target.at.region.offset)->second = &target;
+  if (target.resident()) residents_.add(target);
   touch(target);
   tell(target);
 }

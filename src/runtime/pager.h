@@ -16,6 +16,7 @@
 #include "runtime/copy_log.h"
 #include "runtime/link_meter.h"
 #include "runtime/recipe.h"
+#include "runtime/residents.h"
 #include "runtime/stall_meter.h"
 #include "runtime/statistics.h"
 #include "runtime/surprises.h"
@@ -122,7 +123,7 @@ class Pager {
   std::int64_t now() const { return now_; }  // in ops
   Bytes take_arena_peak() { return arena_.take_peak(); }
   // Resident blocks by offset.
-  const OffsetMap<PagedBlock*>& residents() const { return residents_; }
+  const OffsetMap<PagedBlock*>& residents() const { return residents_.in_order(); }
   Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
   std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
   HostStore& host() { return host_; }
@@ -199,7 +200,7 @@ class Pager {
   HostStore host_;
   LinkMeter meter_;
   std::byte* device_;
-  OffsetMap<PagedBlock*> residents_;
+  mutable Residents residents_;    // puts them in order when it is asked
   std::int64_t now_ = 0;           // ops so far
   std::uint64_t tick_ = 1;         // how often compute advanced
   std::uint64_t marked_tick_ = 0;  // … when `mark_` was recorded

@@ -107,8 +107,9 @@ void Pager::compute_waits(Event event, StallCause cause) {
 bool Pager::send_away(Bytes begin, Bytes end) {
   if (!options_.may_move) return false;
   for (;;) {
-    const auto it = residents_.lower_bound(end);
-    if (it == residents_.begin()) return true;
+    const OffsetMap<PagedBlock*>& residents = residents_.in_order();
+    const auto it = residents.lower_bound(end);
+    if (it == residents.begin()) return true;
     PagedBlock& block = *std::prev(it)->second;
     if (block.at.region.end() <= begin) return true;
     const Bytes offset = block.at.region.offset;
@@ -146,11 +147,15 @@ void Pager::note(SurpriseKind kind, Bytes bytes, Bytes offset, Bytes wanted, Byt
 
 bool Pager::clear(Bytes begin, Bytes end) {
   end = std::min(end, arena_.capacity());
-  if (!arena_.is_free(begin, end) && !send_away(begin, end)) return false;
   waits_.clear();
-  arena_.waits_within(begin, end, waits_);
+  bool is_free = arena_.is_free(begin, end, waits_);
+  if (!is_free) {
+    if (!send_away(begin, end)) return false;
+    waits_.clear();
+    is_free = arena_.is_free(begin, end, waits_);
+  }
   for (const Event event : waits_) compute_waits(event, StallCause::room);
-  return arena_.is_free(begin, end);
+  return is_free;
 }
 
 Nanoseconds Pager::copy_cost(const PagedBlock& block) const {
@@ -172,21 +177,26 @@ double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
 std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, AddressRange where) {
   pieces_.clear();
   piece_blocks_.clear();
+  const OffsetMap<PagedBlock*>& residents = residents_.in_order();
   const auto first_in = [&](const auto& map) {
     const auto before = map.at_or_before(where.begin);
     return before == map.end() ? map.begin() : before;
   };
-  auto hole = first_in(arena_.holes());
+  auto free = first_in(arena_.pieces());
   const auto add_holes_before = [&](Bytes offset) {
-    for (; hole != arena_.holes().end() && hole->first < offset; ++hole) {
-      const Bytes low = std::max(hole->first, where.begin);
-      const Bytes high = std::min(hole->first + hole->second, where.end);
+    for (; free != arena_.pieces().end() && free->first < offset; ++free) {
+      const Bytes low = std::max(free->first, where.begin);
+      const Bytes high = std::min(free->second.end, where.end);
       if (low >= high) continue;
+      if (!pieces_.empty() && !piece_blocks_.back() && pieces_.back().end() == low) {
+        pieces_.back().bytes += high - low;
+        continue;
+      }
       pieces_.push_back({low, high - low, 0});
       piece_blocks_.push_back(nullptr);
     }
   };
-  for (auto resident = first_in(residents_); resident != residents_.end(); ++resident) {
+  for (auto resident = first_in(residents); resident != residents.end(); ++resident) {
     const auto& [offset, block] = *resident;
     if (offset >= where.end) break;
     const Bytes low = std::max(offset, where.begin), high = std::min(block->at.region.end(), where.end);
@@ -233,7 +243,7 @@ bool Pager::wait_for_hole(Bytes bytes) {
   const std::optional<Region> hole = arena_.best_fit(bytes);
   if (!hole) return false;
   waits_.clear();
-  arena_.waits_within(hole->offset, hole->end(), waits_);
+  std::ignore = arena_.is_free(hole->offset, hole->end(), waits_);
   for (const Event event : waits_) compute_waits(event, StallCause::room);
   return true;
 }
@@ -252,7 +262,7 @@ bool Pager::copy_low(PagedBlock& block) {
     arena_.give(*region, backend_.record(Engine::compute));
     throw;
   }
-  residents_.erase(block.at.region.offset);
+  residents_.remove(block);
   arena_.give(block.at.region, compute_mark());
   settle_in(block, *region);
   tell(block);
@@ -287,7 +297,7 @@ void Pager::slide_into(PagedBlock& block, Bytes hole_offset) {
     arena_.give(hole, backend_.record(Engine::compute));
     throw;
   }
-  residents_.erase(from.offset);
+  residents_.remove(block);
   arena_.give({hole.offset + from.bytes, distance}, compute_mark());
   settle_in(block, {hole.offset, from.bytes});
   tell(block);
@@ -295,19 +305,17 @@ void Pager::slide_into(PagedBlock& block, Bytes hole_offset) {
 
 void Pager::move_low(PagedBlock& block) {
   if (copy_low(block)) return;
-  const auto above = arena_.holes().lower_bound(block.at.region.offset);
-  if (above == arena_.holes().begin()) return;
-  const auto [hole_offset, hole_bytes] = *std::prev(above);
-  if (hole_offset + hole_bytes != block.at.region.offset) return;
-  if (block.bytes / hole_bytes > kMostPieces && return_low(block)) return;
-  if (block.resident()) slide_into(block, hole_offset);
+  const Region hole = arena_.hole_below(block.at.region.offset);
+  if (hole.bytes == 0) return;
+  if (block.bytes / hole.bytes > kMostPieces && return_low(block)) return;
+  if (block.resident()) slide_into(block, hole.offset);
 }
 
 void Pager::compact(std::span<PagedBlock* const> operands) {
   if (!options_.may_move) return;
   ++statistics_.compactions;
   std::vector<PagedBlock*> moving;
-  for (const auto& [offset, block] : residents_)
+  for (const auto& [offset, block] : residents())
     if (may_leave(*block)) moving.push_back(block);
   std::erase_if(moving, [&](PagedBlock* block) { return evict(*block); });
   for (PagedBlock* block : operands)
@@ -321,14 +329,14 @@ void Pager::compact(std::span<PagedBlock* const> operands) {
 
 Bytes Pager::bytes_that_stay() const {
   Bytes bytes = 0;
-  for (const auto& [offset, block] : residents_)
+  for (const auto& [offset, block] : residents())
     if (!may_leave(*block) && block->last_use < now_) bytes += block->at.region.bytes;
   return bytes;
 }
 
 Bytes Pager::pinned_ground() const {
   Bytes ground = 0;
-  for (const auto& [offset, block] : residents_) {
+  for (const auto& [offset, block] : residents()) {
     if (offset != ground || block->pins == 0 || block->last_use == now_) break;
     ground = block->at.region.end();
   }
@@ -338,7 +346,7 @@ Bytes Pager::pinned_ground() const {
 std::string Pager::describe() const {
   Bytes pinned = 0, resting = 0;
   int pinned_blocks = 0;
-  for (const auto& [offset, block] : residents_)
+  for (const auto& [offset, block] : residents())
     if (block->pins > 0)
       pinned += block->at.region.bytes, ++pinned_blocks;
     else if (rests(*block))

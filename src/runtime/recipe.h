@@ -77,6 +77,7 @@ class RecipeBook {
   // REQUIRES: the table outlives the book.
   RecipeBook(BlockTable& table, const RecipeOptions& options) : table_(table), options_(options) {}
 
+  const BlockTable& table() const { return table_; }
   // A step to be filled and recorded.
   std::unique_ptr<Step> blank();
   StepId record(std::unique_ptr<Step> step);

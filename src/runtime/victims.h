@@ -20,6 +20,7 @@ struct ArenaPiece {
   Bytes offset = 0;
   Bytes bytes = 0;
   double cost = 0;  // of moving it away: 0 for a hole, kImmovable for what is pinned
+  Bytes end() const { return offset + bytes; }
 };
 
 // Pieces [first, last).

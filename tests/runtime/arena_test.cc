@@ -55,10 +55,11 @@ TEST(Arena, ATakenPieceIsNoLongerPending) {
   ASSERT_TRUE(arena.take_at(512, 512, waits));
   EXPECT_EQ(arena.pending(), 2u) << "what lies on both sides of it";
   waits.clear();
-  arena.waits_within(512, 1024, waits);
+  EXPECT_FALSE(arena.is_free(512, 1024, waits));
   EXPECT_EQ(waits, Waits{});
-  arena.waits_within(0, 2048, waits);
+  EXPECT_FALSE(arena.is_free(0, 2048, waits));
   EXPECT_EQ(waits, Waits{event});
+  EXPECT_TRUE(arena.is_free(1024, 2048, waits));
 }
 
 TEST(Arena, JoinsHolesOnBothSides) {
@@ -74,6 +75,21 @@ TEST(Arena, JoinsHolesOnBothSides) {
   EXPECT_EQ(arena.largest_hole(), 3 * 512);
   EXPECT_EQ(arena.in_use(), 0);
   EXPECT_EQ(arena.high_water(), 3 * 512);
+}
+
+TEST(Arena, PiecesThatWaitForDifferentEventsAreOneHole) {
+  Arena arena(4 * 512);
+  Waits waits;
+  const Region a = *arena.take(512, waits), b = *arena.take(512, waits), c = *arena.take(512, waits);
+  const Event out = make_event(1, Engine::out), in = make_event(2, Engine::in);
+  arena.give(b, in);
+  arena.give(a, out);
+  EXPECT_EQ(arena.largest_hole(), 1024);
+  EXPECT_EQ(arena.hole_below(c.offset), (Region{0, 1024}));
+  EXPECT_EQ(arena.best_hole(512), 512) << "the other one, at the end";
+  ASSERT_EQ(arena.take_highest(1024, waits), (Region{0, 1024}));
+  EXPECT_EQ(waits, (Waits{out, in}));
+  EXPECT_EQ(arena.hole_below(c.offset).bytes, 0);
 }
 
 TEST(Arena, PutsSmallPiecesAtTheHighEndAndCompactedOnesAtTheLow) {
@@ -116,6 +132,7 @@ TEST(Arena, ForgetsWhatIsUnrecordedWithTheEventThatStandsForIt) {
 TEST(Arena, NeverHandsOutAByteTwice) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::mt19937_64 random(seed);
+    NullBackend backend;
     Arena arena(static_cast<Bytes>(random() % 100'000));
     Waits waits;
     std::map<Bytes, Region> taken;
@@ -123,9 +140,10 @@ TEST(Arena, NeverHandsOutAByteTwice) {
     for (int i = 0; i < 500; ++i) {
       if (!taken.empty() && random() % 2) {
         const auto it = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
-        arena.give(it->second, kHappened);
+        arena.give(it->second, random() % 2 ? kHappened : backend.record(Engine::out));
         bytes -= it->second.bytes;
         taken.erase(it);
+        if (arena.has_much_to_forget()) arena.forget(backend);
         continue;
       }
       const Bytes size = static_cast<Bytes>(random() % 9000);
@@ -145,6 +163,10 @@ TEST(Arena, NeverHandsOutAByteTwice) {
       taken.emplace(region->offset, *region);
     }
     EXPECT_EQ(arena.in_use(), bytes) << "seed " << seed;
+    for (const auto& [offset, region] : taken) arena.give(region, backend.record(Engine::out));
+    arena.forget(backend);
+    EXPECT_EQ(arena.pending(), 0u);
+    EXPECT_EQ(arena.pieces().size(), arena.capacity() > 0 ? 1u : 0u) << "all is one hole again";
   }
 }
 
