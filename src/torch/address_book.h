@@ -1,11 +1,12 @@
 // Which block lies at an address that a program was given.
 #pragma once
 
-#include <memory_resource>
+#include <atomic>
 #include <mutex>
-#include <unordered_map>
+#include <thread>
 
 #include "torch/block_record.h"
+#include "torch/pointer_map.h"
 
 namespace ebb::torch_adapter {
 
@@ -13,31 +14,39 @@ namespace ebb::torch_adapter {
 class AddressBook {
  public:
   void add(BlockRecord& record) {
-    const std::lock_guard lock(mutex_);
-    records_[record.address] = &record;
+    const std::lock_guard lock(busy_);
+    records_.set(record.address, &record);
   }
   BlockRecord* find(void* address) {
-    const std::lock_guard lock(mutex_);
-    const auto it = records_.find(address);
-    return it == records_.end() ? nullptr : it->second;
+    const std::lock_guard lock(busy_);
+    return records_.find(address);
   }
   BlockRecord* take(void* address) {
-    return take_if(address, [](const BlockRecord&) { return true; });
+    const std::lock_guard lock(busy_);
+    return records_.take(address);
   }
-  template <typename Wanted>
-  BlockRecord* take_if(void* address, Wanted&& wanted) {
-    const std::lock_guard lock(mutex_);
-    const auto it = records_.find(address);
-    if (it == records_.end() || !wanted(*it->second)) return nullptr;
-    BlockRecord* record = it->second;
-    records_.erase(it);
-    return record;
+  // Only if it is that steward's.
+  BlockRecord* take_of(const Steward& steward, void* address) {
+    const std::lock_guard lock(busy_);
+    const BlockRecord* record = records_.find(address);
+    return record && record->steward == &steward ? records_.take(address) : nullptr;
   }
 
  private:
-  std::mutex mutex_;
-  std::pmr::unsynchronized_pool_resource pool_;
-  std::pmr::unordered_map<void*, BlockRecord*> records_{&pool_};
+  // Nobody has it longer than a look-up takes.
+  class Busy {
+   public:
+    void lock() {
+      while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    void unlock() { flag_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag flag_;
+  };
+
+  Busy busy_;
+  PointerMap<BlockRecord> records_;
 };
 
 // The one of the process, which is never destroyed: memory may be freed when all else is gone.

@@ -13,7 +13,7 @@ constexpr std::int64_t kAskAll = 16;               // looks between two at all c
 constexpr std::chrono::seconds kPatience{30};      // with a collective that keeps memory an op wants …
 constexpr std::chrono::microseconds kGlance{200};  // … looked at this often
 
-using Lock = std::unique_lock<std::recursive_mutex>;
+using Lock = std::unique_lock<ReentrantMutex>;
 
 thread_local CollectiveGroup* open_group = nullptr;
 thread_local int issues = 0;
@@ -37,7 +37,7 @@ void Steward::let_go(HeldBlocks& pins) {
 
 void Steward::take_off(std::vector<CollectiveWork> works, HeldBlocks pins) {
   if (works.empty()) return let_go(pins);
-  if (platform_->device().is_cpu())
+  if (place_.is_cpu())
     for (CollectiveWork& work : works) work.only_watch();
   flights_.push_back({std::move(works), std::move(pins)});
 }

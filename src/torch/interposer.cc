@@ -16,7 +16,7 @@ namespace ebb::torch_adapter {
 namespace {
 
 using Stack = torch::jit::Stack;
-using Lock = std::unique_lock<std::recursive_mutex>;
+using Lock = std::unique_lock<ReentrantMutex>;
 
 // A mode or subclass of Python's has it next, and what that calls does not come to us again by itself.
 bool goes_to_python(c10::DispatchKeySet keys) { return keys.has(c10::DispatchKey::Python); }
@@ -29,8 +29,8 @@ void run_one(Steward& steward, const OpProfile& profile, const c10::OperatorHand
     return operands_of(steward, profile, torch::jit::last(stack, profile.arguments.size()));
   };
   Operands operands = operands_now();
-  const bool elsewhere = !operands.on_device && !operands.asks_for_device &&
-                         (operands.has_tensors || !steward.platform().device().is_cpu());
+  const bool elsewhere =
+      !operands.on_device && !operands.asks_for_device && (operands.has_tensors || !steward.place().is_cpu());
   if (elsewhere) {
     lock.unlock();
     op.redispatchBoxed(below, &stack);
@@ -55,7 +55,7 @@ void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorH
   std::vector<TensorPin> pins;
   for (BlockRecord* record : operands.records) {
     if (steward.running()) break;  // they are its operands
-    record->open.release();
+    record->close();
     pins.emplace_back(steward.shared_from_this(), *record, PinFor::writing);
   }
   steward.platform().order_current_after_compute();
@@ -101,7 +101,7 @@ void run_collective(Steward& steward, const OpProfile& profile, const c10::Opera
   const Bytes inside = 0;
   for (;;) {
     try {
-      for (BlockRecord* record : operands.records) record->open.release();
+      for (BlockRecord* record : operands.records) record->close();
       steward.exec({.name = profile.name}, {operands.reads.data(), operands.reads.size()},
                    {operands.writes.data(), operands.writes.size()}, operands.bytes, inside,
                    [](ExecContext&) {});

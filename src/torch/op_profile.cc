@@ -4,7 +4,9 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
+
+#include "torch/pointer_map.h"
 
 namespace ebb::torch_adapter {
 namespace {
@@ -76,6 +78,26 @@ bool is_tensor(const c10::Type& type) {
   return false;
 }
 
+Holds what_it_holds(const c10::Type& type) {
+  switch (type.kind()) {
+    case c10::TypeKind::ListType:
+    case c10::TypeKind::OptionalType:
+      return what_it_holds(*type.containedTypes().at(0));
+    case c10::TypeKind::DeviceObjType:
+      return Holds::device;
+    case c10::TypeKind::BoolType:
+    case c10::TypeKind::IntType:
+    case c10::TypeKind::SymIntType:
+    case c10::TypeKind::FloatType:
+    case c10::TypeKind::NumberType:
+    case c10::TypeKind::StringType:
+    case c10::TypeKind::GeneratorType:
+      return Holds::plain;
+    default:
+      return Holds::tensors;
+  }
+}
+
 bool returns_views_only(const c10::FunctionSchema& schema) {
   if (schema.returns().empty()) return false;
   for (const c10::Argument& argument : schema.arguments())
@@ -107,7 +129,8 @@ Treatment treatment_of(const c10::OperatorHandle& op, std::string_view space, st
 // Schemas of torch.distributed say nothing: the first argument is what is received, others are sent.
 void set_collective_uses(OpProfile& profile, const c10::FunctionSchema& schema, std::string_view name) {
   for (std::size_t i = 0; i < schema.arguments().size(); ++i)
-    profile.arguments.push_back({.writes = i == 0 && name != "send"});
+    profile.arguments.push_back(
+        {.holds = what_it_holds(*schema.arguments()[i].type()), .writes = i == 0 && name != "send"});
 }
 
 void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, std::string_view name) {
@@ -115,7 +138,7 @@ void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, st
       name.find("batch_norm") != std::string_view::npos && name.find("backward") == std::string_view::npos;
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
-    ArgumentUse use;
+    ArgumentUse use{.holds = what_it_holds(*argument.type())};
     use.writes = argument.alias_info() && argument.alias_info()->isWrite();
     if (use.writes && is_one_of(name, kOverwritingOps) && i == 0) use.reads = false;
     // Running statistics change without an annotation, or (from 2.0 on) with one.
@@ -159,10 +182,12 @@ std::unique_ptr<OpProfile> make_profile(const c10::OperatorHandle& op) {
 }  // namespace
 
 const OpProfile& profile_of(const c10::OperatorHandle& op) {
-  thread_local std::unordered_map<const c10::FunctionSchema*, std::unique_ptr<OpProfile>> known;
-  std::unique_ptr<OpProfile>& profile = known[&op.schema()];
-  if (!profile) profile = make_profile(op);
-  return *profile;
+  thread_local PointerMap<OpProfile> by_schema;
+  thread_local std::vector<std::unique_ptr<OpProfile>> profiles;
+  if (const OpProfile* known = by_schema.find(&op.schema())) return *known;
+  OpProfile& profile = *profiles.emplace_back(make_profile(op));
+  by_schema.set(&op.schema(), &profile);
+  return profile;
 }
 
 }  // namespace ebb::torch_adapter

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/SmallVector.h>
 
 #include <string>
-#include <vector>
 
 namespace ebb::torch_adapter {
 
+// What a value of the argument's type can have in it; whatever is not known may have tensors.
+enum class Holds : char { plain, device, tensors };
+
 struct ArgumentUse {
+  Holds holds = Holds::tensors;
   bool writes = false;
   bool reads = true;
   bool side_effect = false;  // running statistics of batch norm, when it trains
@@ -22,15 +26,15 @@ enum class Treatment : char {
 };
 
 struct OpProfile {
-  std::string name;
   Treatment treatment = Treatment::op;
-  std::vector<ArgumentUse> arguments;
-  std::size_t results = 0;
-  int training_argument = -1;  // which one says that side effects happen; -1: they always do
   bool random = false;
   bool elementwise_lists = false;  // its lists may be cut into parts
   bool uninitialised = false;      // nobody wrote the result yet, and whoever does need not be an op
   bool replayable = false;         // as far as the operator is concerned
+  int training_argument = -1;      // which one says that side effects happen; -1: they always do
+  std::size_t results = 0;
+  c10::SmallVector<ArgumentUse, 12> arguments;
+  std::string name;
 };
 
 // Made on first use, once per thread, and kept.

@@ -33,21 +33,18 @@ IntegersStay::~IntegersStay() { --integers_stay; }
 
 Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
   Operands operands;
-  const c10::Device device = steward.platform().device();
   const std::int64_t number = steward.next_op();
   const bool trains = profile.training_argument < 0 ||
                       arguments[static_cast<std::size_t>(profile.training_argument)].toBool();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].isDevice()) {
-      operands.asks_for_device |= arguments[i].toDevice().type() == device.type();
-      continue;
-    }
-    const ArgumentUse use = i < profile.arguments.size() ? profile.arguments[i] : ArgumentUse{};
+    const ArgumentUse use = profile.arguments[i];
+    if (use.holds == Holds::plain) continue;
+    if (use.holds == Holds::device && arguments[i].isDevice())
+      operands.asks_for_device |= arguments[i].toDevice().type() == steward.place().type();
     for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
       operands.has_tensors = true;
-      operands.on_device |= tensor.device() == device;
-      if (!tensor.unsafeGetTensorImpl()->has_storage()) return;
       BlockRecord* record = steward.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+      operands.on_device |= record || tensor.device() == steward.place();
       if (!record) return;
       if (record->seen_in != number) {
         record->seen_in = number;
@@ -88,9 +85,7 @@ void OpRun::exec() {
 
 void OpRun::exec_once() {
   const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack_, profile_.arguments.size());
-  for (BlockRecord* record : operands_.records) {
-    record->open.release();
-  }
+  for (BlockRecord* record : operands_.records) record->close();
   const bool moves = steward_.options().mode != Mode::observe;
   if (moves) arguments_.assign(arguments.begin(), arguments.end());
   if (profile_.random) generator_argument_ = generator_among(arguments);
@@ -154,6 +149,7 @@ void OpRun::run(ExecContext& context) {
   context.set_recipe([recipe](ExecContext& replayed) { recipe->replay(replayed); });
 }
 
+// Makes the blocks known that were born for results.
 void OpRun::take_results(RunningOp& running) {
   const auto is_born = [&](BlockRecord* record) {
     return std::find(running.births.begin(), running.births.end(), record) != running.births.end();
@@ -161,11 +157,9 @@ void OpRun::take_results(RunningOp& running) {
   results_.clear();
   for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
     for_each_tensor(result, [&](const at::Tensor& tensor) {
-      BlockRecord* record = nullptr;
-      if (tensor.unsafeGetTensorImpl()->has_storage())
-        record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
-      else
-        result_without_storage_ = true;
+      const c10::Storage& storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
+      if (!storage) result_without_storage_ = true;
+      BlockRecord* record = running.births.empty() ? nullptr : steward_.record_of(storage);
       results_.push_back(record && is_born(record) ? record->handle : 0);
     });
   for (BlockRecord* birth : running.births) (birth->storage.expired() ? hidden_ : born_).push_back(birth);
@@ -174,8 +168,7 @@ void OpRun::take_results(RunningOp& running) {
 void OpRun::keep_integers() {
   for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
     for_each_tensor(result, [&](const at::Tensor& tensor) {
-      if (!at::isIntegralType(tensor.scalar_type(), false) || !tensor.unsafeGetTensorImpl()->has_storage())
-        return;
+      if (!at::isIntegralType(tensor.scalar_type(), false)) return;
       BlockRecord* record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
       if (record) steward_.pin_for_life(*record);
     });

@@ -63,7 +63,7 @@ class OpRun {
   std::size_t base_;  // of the stack, without the arguments
   bool replayable_;
   int attempts_ = 0;
-  c10::SmallVector<c10::IValue, 8> arguments_;  // for a second attempt
+  c10::SmallVector<c10::IValue, 12> arguments_;  // for a second attempt
   std::optional<at::Generator> generator_argument_;
   std::shared_ptr<GeneratorState> generator_;
   Bytes inside_ = 0;

@@ -149,8 +149,8 @@ CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
     for (std::size_t i = 0; i < tensors.size() && !storage; ++i)
       if (forms_[i].block == form.block) storage = tensors[i].storage();
     if (!storage)
-      storage = c10::Storage(
-          borrowed_storage(context.data(form.block), form.storage_bytes, steward_.platform().device()));
+      storage =
+          c10::Storage(borrowed_storage(context.data(form.block), form.storage_bytes, steward_.place()));
     const std::int64_t* shape = shapes_.data() + form.at;
     tensors.push_back(make_tensor(std::move(storage), form.keys, form.type, {shape, form.dims},
                                   {shape + form.dims, form.dims}, form.offset, form.wrapped_number));

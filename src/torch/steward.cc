@@ -26,7 +26,7 @@ constexpr std::int64_t kSmallRest = 16;
 constexpr std::int64_t kLateOps = 128;  // for which a dead tensor of a collective stays, if it is small
 constexpr Bytes kLateBytes = 1 << 20;
 
-using Lock = std::unique_lock<std::recursive_mutex>;
+using Lock = std::unique_lock<ReentrantMutex>;
 
 void delete_address(void* address) { free_block_at(address); }
 
@@ -40,6 +40,7 @@ Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
 Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
     : options_(options),
       platform_(std::move(platform)),
+      place_(platform_->device()),
       limit_(options.limit > 0 ? options.limit : platform_->all_memory()),
       backend_(platform_->make_backend()),
       recipes_(std::make_unique<RecipePool>()) {
@@ -53,7 +54,7 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.allow_recompute = options.recompute;
   device.small_rest = kSmallRest;
   device.planner = options.planner;
-  device.host_is_ahead = platform_->device().is_cuda();
+  device.host_is_ahead = place_.is_cuda();
   device.time_ops = options.record || options.mode != Mode::reactive;
   if (options.mode == Mode::planned) {
     device.machine = platform_->machine();
@@ -91,13 +92,13 @@ void Steward::activate(Steward* before) {
 // Memory.
 
 c10::DataPtr Steward::pointer(BlockRecord& record, void* address) {
-  return c10::DataPtr(address, &record, &delete_block, platform_->device());
+  return c10::DataPtr(address, &record, &delete_block, place_);
 }
 
 c10::DataPtr Steward::pointer_by_address(BlockRecord& record, void* address) {
   record.address = address;
   address_book().add(record);
-  return c10::DataPtr(address, address, &delete_address, platform_->device());
+  return c10::DataPtr(address, address, &delete_address, place_);
 }
 
 BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
@@ -115,7 +116,7 @@ BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
 }
 
 std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
-  if (bytes == 0) return c10::DataPtr(nullptr, platform_->device());
+  if (bytes == 0) return c10::DataPtr(nullptr, place_);
   Lock lock(mutex_, std::try_to_lock);
   if (!lock) {
     // A worker of an op that runs: whoever waits for the op's end in it waits for ever.
@@ -138,7 +139,7 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
       const Handle block = device_->malloc(signed_bytes(bytes));
       Pin pin = device_->pin(block, PinFor::writing);
       BlockRecord* record = make_record(block, bytes);
-      record->open = std::move(pin);
+      record->set_open(std::move(pin));
       return pointer_by_address(*record, record->open.data());
     } catch (const OutOfMemory& error) {
       if (wait_for_flight(lock)) continue;
@@ -189,8 +190,7 @@ void Steward::bury(bool all) {
   for (BlockRecord* record : records) drop(record);
 }
 
-void Steward::drain() {
-  if (running_) return;
+void Steward::drain_all() {
   if (!flights_.empty()) land_flights();
   if (!late_.empty()) bury(false);
   if (!any_released_) return;
@@ -205,7 +205,8 @@ void Steward::drain() {
 
 void Steward::drop(BlockRecord* record) {
   platform_->order_compute_after_current();
-  for (void* stream : record->streams) platform_->order_compute_after(stream);
+  if (!record->is_ordinary)
+    for (void* stream : record->streams) platform_->order_compute_after(stream);
   if (record->of_replay) {
     if (!record->kept) device_->free(record->handle);
   } else {
@@ -217,7 +218,8 @@ void Steward::drop(BlockRecord* record) {
 
 void Steward::forget(BlockRecord* record) {
   if (!record->of_replay) records_.erase(record->handle);
-  if (record->life.data()) pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
+  if (!record->is_ordinary && record->life.data())
+    pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
   if (running_) {
     const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
     if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
@@ -253,19 +255,19 @@ bool Steward::record_stream(const c10::DataPtr& memory, void* stream) {
   // Copies wait for the device's own stream only: it must not move as long as another may use it. How long a
   // collective does is known.
   if (!running_ && !CollectiveIssue::under_way()) pin_for_life(*record);
+  record->is_ordinary = false;
   if (std::find(record->streams.begin(), record->streams.end(), stream) == record->streams.end())
     record->streams.push_back(stream);
   return true;
 }
 
-BlockRecord* Steward::record_of(const c10::Storage& storage) {
+BlockRecord* Steward::find_record(const c10::Storage& storage) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  if (!impl || impl->device() != platform_->device()) return nullptr;
+  if (impl->device() != place_) return nullptr;
   const c10::DataPtr& memory = data_ptr_of(*impl);
   BlockRecord* record = nullptr;
   if (memory.get_deleter() == &delete_address) {
-    record = address_book().take_if(memory.get_context(),
-                                    [&](const BlockRecord& found) { return found.steward == this; });
+    record = address_book().take_of(*this, memory.get_context());
     if (record) replace_data_ptr(*impl, pointer(*record, std::exchange(record->address, nullptr)));
   } else {
     record = known_record(memory);
@@ -283,17 +285,18 @@ BlockRecord* Steward::adopt(c10::StorageImpl& storage) {
   if (bytes == 0 || running_) return nullptr;
   const Handle block = device_->malloc(signed_bytes(bytes));
   BlockRecord* record = make_record(block, bytes);
-  record->open = device_->pin(block, PinFor::writing);
+  record->set_open(device_->pin(block, PinFor::writing));
   platform_->copy(record->open.data(), data_ptr_of(storage).get(), bytes);
   // The old memory goes back to where it came from.
   storage.set_data_ptr_noswap(pointer(*record, record->open.data()));
   record->storage = WeakStorage(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(&storage));
-  record->open.release();
+  record->close();
   return record;
 }
 
 void Steward::pin_for_life(BlockRecord& record) {
   if (record.life.data() || record.of_replay) return;
+  record.is_ordinary = false;
   record.life = device_->pin(record.handle, PinFor::writing);
   pinned_bytes_ += Arena::rounded(signed_bytes(record.bytes));
 }
@@ -306,8 +309,7 @@ void Steward::keep_extra(BlockRecord& record) {
 }
 
 void Steward::open(BlockRecord& record, PinFor purpose) {
-  Pin pin = device_->pin(record.handle, purpose);
-  record.open = std::move(pin);
+  record.set_open(device_->pin(record.handle, purpose));
 }
 
 // Ops.
@@ -395,8 +397,9 @@ void Steward::give_up_in_child() {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
     if (!storage || data_ptr_of(*storage).get_context() != record) return;
     auto* bytes = const_cast<std::byte*>(device_->readable(block));
-    replace_data_ptr(*storage, c10::DataPtr(bytes, platform_->device()));
+    replace_data_ptr(*storage, c10::DataPtr(bytes, place_));
   });
+  mutex_.abandon();
 }
 
 // Pins.

@@ -24,6 +24,8 @@
 #include "torch/block_record.h"
 #include "torch/collective_work.h"
 #include "torch/platform.h"
+#include "torch/reentrant_mutex.h"
+#include "torch/torch_version.h"
 
 namespace ebb::torch_adapter {
 
@@ -93,15 +95,25 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   // In the child of a fork: storages point at wherever their bytes are, and this is over.
   void give_up_in_child();
 
-  std::recursive_mutex& mutex() { return mutex_; }
+  ReentrantMutex& mutex() { return mutex_; }
   Device& device() { return *device_; }
   Platform& platform() { return *platform_; }
+  c10::Device place() const { return place_; }
   RecipePool& recipes() { return *recipes_; }
   const StewardOptions& options() const { return options_; }
 
   // The block of a storage on this device, known by its storage from now on; memory that may be adopted is.
   // Null: not ours, never moved.
-  BlockRecord* record_of(const c10::Storage& storage);
+  BlockRecord* record_of(const c10::Storage& storage) {
+    const c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+    if (!impl) return nullptr;
+    const c10::DataPtr& memory = data_ptr_of(*impl);
+    if (memory.get_deleter() == &delete_block) {
+      auto* record = static_cast<BlockRecord*>(memory.get_context());
+      if (record->steward == this && record->storage._unsafe_get_target() == impl) return record;
+    }
+    return find_record(storage);
+  }
   void pin_for_life(BlockRecord& record);
   // What a replay malloc'd beyond its births is the program's, and stays where it is.
   void keep_extra(BlockRecord& record);
@@ -114,7 +126,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   void let_go(HeldBlocks& pins);
   // Waits, without the lock, until a collective is over, which gives memory free. false: none was within
   // half a minute, or there is none. REQUIRES: the lock is held once.
-  bool wait_for_flight(std::unique_lock<std::recursive_mutex>& lock);
+  bool wait_for_flight(std::unique_lock<ReentrantMutex>& lock);
   std::size_t flights() const { return flights_.size(); }
 
   // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: what it malloc'd, which its
@@ -126,7 +138,9 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   RunningOp* set_running(RunningOp* op) { return std::exchange(running_, op); }
   std::int64_t next_op() { return ++ops_; }
   // Frees that came while the lock was taken, and collectives that are over.
-  void drain();
+  void drain() {
+    if (!running_ && (any_released_ || !late_.empty() || !flights_.empty())) drain_all();
+  }
 
   // A limit under which all ops so far can run: what the largest took, as if it had reused nothing of its
   // own, and what had to stay beside it.
@@ -151,6 +165,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::shared_ptr<Steward> released(BlockRecord* record);
   std::shared_ptr<Steward> let_self_go();
   bool dies_late(const BlockRecord& record) const;
+  void drain_all();
   void bury(bool all);
   void drop(BlockRecord* record);
   void forget(BlockRecord* record);
@@ -158,6 +173,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   BlockRecord* make_record(Handle block, std::size_t bytes);
   c10::DataPtr pointer(BlockRecord& record, void* address);
   c10::DataPtr pointer_by_address(BlockRecord& record, void* address);
+  BlockRecord* find_record(const c10::Storage& storage);
   BlockRecord* known_record(const c10::DataPtr& memory) const;
   BlockRecord* adopt(c10::StorageImpl& storage);
   void move_here(Steward& from);
@@ -167,8 +183,9 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
 
   StewardOptions options_;
   std::unique_ptr<Platform> platform_;
+  c10::Device place_;  // the platform's
   Bytes limit_;
-  std::recursive_mutex mutex_;
+  ReentrantMutex mutex_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;
