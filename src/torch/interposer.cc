@@ -1,5 +1,20 @@
 #include "torch/interposer.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/_reshape_alias_ops.h>
+#include <ATen/ops/alias_ops.h>
+#include <ATen/ops/as_strided_ops.h>
+#include <ATen/ops/detach_ops.h>
+#include <ATen/ops/expand_ops.h>
+#include <ATen/ops/permute_ops.h>
+#include <ATen/ops/select_ops.h>
+#include <ATen/ops/slice_ops.h>
+#include <ATen/ops/split_ops.h>
+#include <ATen/ops/squeeze_ops.h>
+#include <ATen/ops/t_ops.h>
+#include <ATen/ops/transpose_ops.h>
+#include <ATen/ops/unsqueeze_ops.h>
+#include <ATen/ops/view_ops.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/library.h>
 
@@ -20,6 +35,10 @@ using Lock = std::unique_lock<ReentrantMutex>;
 
 // A mode or subclass of Python's has it next, and what that calls does not come to us again by itself.
 bool goes_to_python(c10::DispatchKeySet keys) { return keys.has(c10::DispatchKey::Python); }
+
+c10::DispatchKeySet below_us(c10::DispatchKeySet keys) {
+  return keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
+}
 
 bool has_no_memory(c10::DispatchKeySet keys) { return keys.has_backend(c10::BackendComponent::MetaBit); }
 
@@ -133,7 +152,7 @@ void run_collective(Steward& steward, const OpProfile& profile, const c10::Opera
 }
 
 void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
-  const c10::DispatchKeySet below = keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);
+  const c10::DispatchKeySet below = below_us(keys);
   Steward* steward = Steward::active();
   const bool to_python = goes_to_python(keys);
   if (!steward || (has_no_memory(keys) && !to_python)) return op.redispatchBoxed(below, stack);
@@ -161,7 +180,37 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
   run_one(*steward, profile, op, below, *stack, lock);
 }
 
+// Views are made by the hundred and nothing is to be done for them: packing the arguments into a stack would
+// be all their cost.
+template <typename Op, typename Schema = typename Op::schema>
+struct View;
+
+template <typename Op, typename Result, typename... Arguments>
+struct View<Op, Result(Arguments...)> {
+  static Result pass(c10::DispatchKeySet keys, Arguments... arguments) {
+    if (!goes_to_python(keys)) return Op::redispatch(below_us(keys), std::forward<Arguments>(arguments)...);
+    static const c10::OperatorHandle op =
+        c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name);
+    return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
+        c10::BoxedKernel::makeFromFunction<&on_op>(), op, keys, std::forward<Arguments>(arguments)...);
+  }
+};
+
+template <typename... Ops>
+void pass_views(torch::Library& library) {
+  const auto name = [](const char* space, const char* overload) {
+    return *overload == 0 ? std::string(space) : std::string(space) + "." + overload;
+  };
+  (library.impl(name(Ops::name, Ops::overload_name).c_str(), TORCH_FN(View<Ops>::pass)), ...);
+}
+
 TORCH_LIBRARY_IMPL(_, Fake, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_op>()); }
+
+TORCH_LIBRARY_IMPL(aten, Fake, m) {
+  using namespace at::_ops;
+  pass_views<_reshape_alias, alias, as_strided, detach, expand, permute, select_int, slice_Tensor,
+             split_Tensor, squeeze_dim, t, transpose_int, unsqueeze, view>(m);
+}
 
 }  // namespace
 

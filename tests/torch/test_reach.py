@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader, Dataset
 
 import ebb
@@ -537,6 +538,21 @@ class Layouts(EbbTest):
         torch.zeros(COUNT).add_(1)
         self.assertIsInstance(x + 1, Tagged)
         self.assertEqual((x + 1)[3].item(), 4.5)
+
+    @stressed
+    def test_a_mode_finds_the_bytes_of_what_it_is_shown(self):
+        seen = {}
+
+        class Watch(TorchDispatchMode):
+            def __torch_dispatch__(self, op, types, arguments=(), options=None):
+                seen[op._schema.name] = raw_address(arguments[0])
+                return op(*arguments, **(options or {}))
+
+        x = counted()
+        with Watch():
+            y = x[3:5]
+        self.assertNotEqual(seen["aten::slice"], 0)
+        self.assertEqual(y.tolist(), [3.5, 4.5])
 
     @stressed
     def test_packed_sequences_and_ctc(self):
