@@ -267,12 +267,10 @@ void Follower::replay(OpIndex position) {
     OpIndex& replaying;
     ~End() { replaying = kNoOp; }
   } end{replaying_};
+  remade_.clear();
   for (const BlockId id : targets_[static_cast<std::size_t>(position)])
-    if (PagedBlock* block = tracker_.bound(id); block && block->dropped()) remaker_.remake(*block);
-  for (const BlockId id : on_the_way_)
-    if (PagedBlock* block = tracker_.bound(id); block && block->resident() && block->pins == 0)
-      std::ignore = parts_.pager.drop(*block);
-  on_the_way_.clear();
+    if (PagedBlock* block = tracker_.bound(id); block && block->dropped()) remade_.push_back(block);
+  if (!remade_.empty()) remaker_.remake(remade_);
 }
 
 bool Follower::is_target(BlockId block, OpIndex position) const {
@@ -289,18 +287,9 @@ std::optional<std::size_t> Follower::planned_step(const Step& step) const {
   return k;
 }
 
-bool Follower::keeps_replayed(const Step& step, const PagedBlock& block) {
+bool Follower::keeps_replayed(const Step& step, const PagedBlock& block) const {
   const BlockId id = tracker_.block_of(block);
-  const std::optional<std::size_t> at = planned_step(step);
-  if (!at || id < 0 || is_target(id, replaying_)) return true;
-  const std::vector<ReplayStep>& steps = plan_->lowered.replays;
-  for (std::size_t k = *at + 1; k < steps.size() && steps[k].before == replaying_; ++k)
-    for (const Access& access : program_.op(steps[k].op).accesses)
-      if (access.block == id && access.reads) {
-        on_the_way_.push_back(id);
-        return true;
-      }
-  return false;
+  return id < 0 || !planned_step(step) || is_target(id, replaying_);
 }
 
 bool Follower::make_room(OpIndex op) {

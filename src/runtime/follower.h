@@ -37,8 +37,8 @@ class Follower {
   bool keeps_freed(PagedBlock& block);
   // What is held so.
   void let_all_go();
-  // Of what a planned replay makes on its way: only what a later step of it reads, and until its end.
-  bool keeps_replayed(const Step& step, const PagedBlock& block);
+  // Of what a planned replay makes, only what it is for stays.
+  bool keeps_replayed(const Step& step, const PagedBlock& block) const;
 
   // Tells that an iteration ended.
   void iteration_ended();
@@ -90,7 +90,7 @@ class Follower {
   std::vector<HeldBlock> held_;                // freed by the program
   std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
-  std::vector<BlockId> on_the_way_;            // that the replay made and keeps until its end
+  std::vector<PagedBlock*> remade_;            // what the replay that runs is for
   OpIndex replaying_ = kNoOp;                  // the position a replay runs for
   OpIndex replayed_ = kNoOp;                   // the position it ran for last
   GapId current_gap_ = -1;

@@ -13,9 +13,9 @@ constexpr int kMostAtOnce = 16;  // steps that are forgotten before an op
 Remaker::Remaker(const RuntimeParts& parts) : parts_(parts) {}
 Remaker::~Remaker() = default;
 
-void Remaker::remake(PagedBlock& block) {
+void Remaker::remake(std::span<PagedBlock* const> blocks) {
   std::unique_ptr<Replay> replay = spare_ ? std::move(spare_) : std::make_unique<Replay>(parts_);
-  replay->run(block.handle, parts_.recipes.recipe_of(block));
+  replay->run(blocks);
   spare_ = std::move(replay);
   parts_.lifetimes.reap_released();
 }

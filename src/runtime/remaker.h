@@ -26,9 +26,14 @@ class Remaker {
   explicit Remaker(const RuntimeParts& parts);
   ~Remaker();
 
-  // REQUIRES: dropped. Also brings back other dropped blocks whose content the replay passes. If a function
-  // throws, or memory does not suffice (OutOfMemory), the block stays dropped.
-  void remake(PagedBlock& block);
+  // One replay for all of them: a step that several need runs once. Also brings back other dropped blocks
+  // whose content the replay passes. If a function throws, or memory does not suffice (OutOfMemory), those it
+  // did not come to stay dropped. REQUIRES: all are dropped.
+  void remake(std::span<PagedBlock* const> blocks);
+  void remake(PagedBlock& block) {
+    PagedBlock* const one[] = {&block};
+    remake(one);
+  }
   // Call before the content of a block changes: recipes that read it find another way, or their blocks come
   // back, held by `holds` against being dropped again. REQUIRES: the block is marked as changing until it has
   // changed.

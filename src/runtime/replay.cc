@@ -12,21 +12,37 @@
 
 namespace ebb {
 
-void Replay::run(Handle target, const ReplayRecipe& recipe) {
-  target_ = target;
-  recipe_ = recipe;
+namespace {
+
+template <typename T>
+void sort_and_unite(std::vector<T>& list) {
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+}  // namespace
+
+void Replay::run(std::span<PagedBlock* const> targets) {
   struct End {
     Replay& replay;
     ~End() { replay.end(); }
   } end{*this};
-  begin();
-  for (std::size_t k = 0; k < recipe_.steps.size(); ++k) run_step(k);
+  begin(targets);
+  for (std::size_t k = 0; k < steps_.size(); ++k) run_step(k);
 }
 
-void Replay::begin() {
-  for (const Handle leaf : recipe_.leaves) keeps_.emplace_back(*parts_.table.find(leaf), &PagedBlock::keeps);
-  for (std::size_t k = 0; k < recipe_.steps.size(); ++k)
-    for (const StepInput& input : parts_.recipes.step(recipe_.steps[k]).inputs)
+void Replay::begin(std::span<PagedBlock* const> targets) {
+  for (const PagedBlock* target : targets) {
+    targets_.push_back(target->handle);
+    const ReplayRecipe& recipe = parts_.recipes.recipe_of(*target);
+    steps_.insert(steps_.end(), recipe.steps.begin(), recipe.steps.end());
+    leaves_.insert(leaves_.end(), recipe.leaves.begin(), recipe.leaves.end());
+  }
+  sort_and_unite(steps_);
+  sort_and_unite(leaves_);
+  for (const Handle leaf : leaves_) keeps_.emplace_back(*parts_.table.find(leaf), &PagedBlock::keeps);
+  for (std::size_t k = 0; k < steps_.size(); ++k)
+    for (const StepInput& input : parts_.recipes.step(steps_[k]).inputs)
       readings_.push_back({input.block, input.version, k});
   std::sort(readings_.begin(), readings_.end());
 }
@@ -38,8 +54,11 @@ void Replay::end() {
   temporaries_.clear();
   readings_.clear();
   keeps_.clear();
-  for (const Handle leaf : recipe_.leaves) parts_.lifetimes.reap(leaf);
+  for (const Handle leaf : leaves_) parts_.lifetimes.reap(leaf);
   for (const Handle block : returned_) parts_.lifetimes.reap(block);
+  targets_.clear();
+  steps_.clear();
+  leaves_.clear();
   returned_.clear();
 }
 
@@ -153,7 +172,7 @@ bool Replay::try_function(const Step& step, bool may_abandon) {
 }
 
 void Replay::run_step(std::size_t index) {
-  const Step& step = parts_.recipes.step(recipe_.steps[index]);
+  const Step& step = parts_.recipes.step(steps_[index]);
   cast(step);
   struct Named {
     SurpriseLog& log;
@@ -179,7 +198,8 @@ void Replay::settle_outputs(const Step& step, std::size_t index) {
   for (const StepOutput& output : step.outputs) {
     PagedBlock* block = parts_.table.find(output.block);
     const bool is_back = block && block->dropped() && block->version == output.version;
-    if (is_back && (output.block == target_ || parts_.guide.keeps_replayed(step, *block))) {
+    const bool is_target = std::find(targets_.begin(), targets_.end(), output.block) != targets_.end();
+    if (is_back && (is_target || parts_.guide.keeps_replayed(step, *block))) {
       parts_.pager.adopt(*block, *temporary(output.block)->block);
       parts_.recipes.forget(block->handle);
       keeps_.emplace_back(*block, &PagedBlock::keeps);

@@ -1,4 +1,5 @@
-// One replay: the steps of a recipe, run again on temporaries.
+// One replay: the steps of one recipe or of several, run again on temporaries, each once and in order of
+// execution.
 //
 // A temporary stands for one version of a block; a step that changed a block in place changes its temporary
 // in place. Temporaries are blocks of their own: between steps they may go to the host like any other, so a
@@ -16,10 +17,10 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  // Brings the dropped block `target` back; others that are made on the way stay too if the guide does not
+  // Brings the targets back; other dropped blocks that are made on the way stay too if the guide does not
   // mind. All temporaries are gone afterwards, whatever happens; what they were listed in stays, for the
-  // next time.
-  void run(Handle target, const ReplayRecipe& recipe);
+  // next time. REQUIRES: all are dropped.
+  void run(std::span<PagedBlock* const> targets);
 
  private:
   struct Temporary {
@@ -27,7 +28,7 @@ class Replay {
     PagedBlock* block = nullptr;
     std::int64_t version = 0;
   };
-  // A step, by its index in the recipe, reads a version.
+  // A step, by its index, reads a version.
   struct Reading {
     Handle block = 0;
     std::int64_t version = 0;
@@ -35,7 +36,7 @@ class Replay {
     auto operator<=>(const Reading&) const = default;
   };
 
-  void begin();
+  void begin(std::span<PagedBlock* const> targets);
   void end();
   void run_step(std::size_t index);
   void cast(const Step& step);
@@ -51,8 +52,9 @@ class Replay {
   bool read_later(Handle block, std::int64_t version, std::size_t index) const;
 
   const RuntimeParts& parts_;
-  Handle target_ = 0;
-  ReplayRecipe recipe_;
+  std::vector<Handle> targets_;
+  std::vector<StepId> steps_;      // in order of execution
+  std::vector<Handle> leaves_;     // what they read and do not make
   std::vector<Reading> readings_;  // sorted
   std::vector<Temporary> temporaries_;
   ReplayCast cast_;                   // of the step that runs

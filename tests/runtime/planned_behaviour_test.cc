@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "backend/null/null_backend.h"
+#include "literal_programs.h"
 #include "runtime/program_runner.h"
 
 namespace ebb::testing {
@@ -345,6 +346,38 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
   runner.iterate({.stop_after = 2});
   for (int i = 0; i < 3; ++i) runner.iterate();
   EXPECT_EQ(device.statistics().blocks, blocks);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+// Two small blocks are made of large ones; all four are dropped and the small ones made again for one op. The
+// replay has room for one of the large ones at a time.
+TEST(PlannedReplay, GivesBackWhatItMadeOnItsWayAsSoonAsThePlanDoes) {
+  constexpr Bytes kUnit = 512, kLarge = 20, kSmall = 4;
+  const Program program = literal_program(
+      {op({writes(0)}), op({reads(0), writes(1)}), op({writes(2)}), op({reads(2), writes(3)}),
+       op({writes(4)}), op({reads(4)}), op({reads(1), reads(3)}), op({reads(0)}), op({reads(2)})},
+      {local(kLarge, 0, 7), local(kSmall, 1, 6), local(kLarge, 2, 8), local(kSmall, 3, 6), local(28, 4, 5)});
+  DeviceOptions options{
+      .limit = 32 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
+  options.allow_recompute = true;
+  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+    PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
+    for (GapId g = 0; g < problem.gaps.count(); ++g)
+      if (problem.gaps[g].kind == GapKind::between && problem.gaps[g].to > problem.gaps[g].from + 1)
+        result.plan[g] = recompute_it();
+    return result;
+  };
+  NullBackend backend;
+  Device device(backend, options);
+  ProgramRunner runner(device, program);
+  ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  const std::size_t surprises = device.surprises().size();
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  EXPECT_EQ(device.surprises().size(), surprises);
+  EXPECT_EQ(device.status().predicted_replays, 6);
+  EXPECT_EQ(device.iterations().back().replays, 6);
+  EXPECT_EQ(device.iterations().back().left_out, 0);
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
