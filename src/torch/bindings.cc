@@ -81,10 +81,10 @@ void start(Bytes limit, const std::string& device, const std::string& mode, Byte
                   .host_limit = host_limit,
                   .mode = mode_named(mode),
                   .recompute = recompute,
-                  .planner = planner,
                   .stress = stress,
                   .record = record,
-                  .link_is_shared = link_is_shared}});
+                  .link_is_shared = link_is_shared,
+                  .planner = planner}});
   set_listening(true);
 }
 

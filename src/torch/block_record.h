@@ -74,9 +74,9 @@ class RecordPool {
   std::size_t in_use() const { return in_use_; }
 
  private:
-  std::deque<BlockRecord> records_;
   std::vector<BlockRecord*> spare_;
   std::size_t in_use_ = 0;
+  std::deque<BlockRecord> records_;
 };
 
 }  // namespace ebb::torch_adapter

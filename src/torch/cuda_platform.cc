@@ -37,6 +37,7 @@ class Allocator final : public ForwardingAllocator {
 
   void serve_from(MemorySource* source, int device) {
     device_ = device;
+    is_only_device_ = c10::cuda::device_count() == 1;
     source_.store(source, std::memory_order_release);
   }
 
@@ -101,10 +102,11 @@ class Allocator final : public ForwardingAllocator {
  private:
   MemorySource* source_here() const {
     MemorySource* source = source_.load(std::memory_order_acquire);
-    return source && c10::cuda::current_device() == device_ ? source : nullptr;
+    return source && (is_only_device_ || c10::cuda::current_device() == device_) ? source : nullptr;
   }
   std::atomic<MemorySource*> source_ = nullptr;
   std::atomic<int> device_ = 0;
+  std::atomic<bool> is_only_device_ = false;  // then the current one need not be asked for
 };
 
 // Lives for ever: storages keep a pointer to the allocator they came from.

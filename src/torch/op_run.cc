@@ -74,16 +74,6 @@ OpRun::OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHand
       replayable_(profile.replayable && !steward.running()) {}
 
 void OpRun::exec() {
-  try {
-    exec_once();
-  } catch (WantOfMemory& want) {
-    want.may_run_again = attempts_ == 0 || (operands_.writes.empty() && operands_.side_effects.empty());
-    if (attempts_ > 0) prepare_attempt();
-    throw;
-  }
-}
-
-void OpRun::exec_once() {
   const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack_, profile_.arguments.size());
   for (BlockRecord* record : operands_.records) record->close();
   const bool moves = steward_.options().mode != Mode::observe;
@@ -95,8 +85,14 @@ void OpRun::exec_once() {
                     .replayable = replayable_,
                     .random = profile_.random,
                     .side_effects = span_of(operands_.side_effects)};
-  steward_.exec(info, span_of(operands_.reads), span_of(operands_.writes), operands_.bytes, inside_,
-                [this](ExecContext& context) { run(context); });
+  try {
+    steward_.exec(info, span_of(operands_.reads), span_of(operands_.writes), operands_.bytes, inside_,
+                  [this](ExecContext& context) { run(context); });
+  } catch (WantOfMemory& want) {
+    want.may_run_again = attempts_ == 0 || (operands_.writes.empty() && operands_.side_effects.empty());
+    if (attempts_ > 0) prepare_attempt();
+    throw;
+  }
   settle();
 }
 
@@ -140,29 +136,34 @@ void OpRun::run(ExecContext& context) {
     throw;
   }
   inside_ = std::max(inside_, running.malloced);
-  take_results(running);
+  take_results(running, recipe.get());
   const bool shows_all = hidden_.empty() && !result_without_storage_;
   if (!replayable_) return;
   if (!shows_all || (wants_recipe && !recipe)) return context.set_recipe(nullptr);
   if (!recipe) return;
-  recipe->set_results(results_);
   context.set_recipe([recipe](ExecContext& replayed) { recipe->replay(replayed); });
 }
 
-// Makes the blocks known that were born for results.
-void OpRun::take_results(RunningOp& running) {
+// Makes the blocks known that were born for results, and tells the recipe, if there is one.
+void OpRun::take_results(RunningOp& running, CallRecipe* recipe) {
   const auto is_born = [&](BlockRecord* record) {
     return std::find(running.births.begin(), running.births.end(), record) != running.births.end();
   };
-  results_.clear();
+  c10::SmallVector<Handle, 4> results;
   for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
     for_each_tensor(result, [&](const at::Tensor& tensor) {
       const c10::Storage& storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
       if (!storage) result_without_storage_ = true;
       BlockRecord* record = running.births.empty() ? nullptr : steward_.record_of(storage);
-      results_.push_back(record && is_born(record) ? record->handle : 0);
+      if (recipe) results.push_back(record && is_born(record) ? record->handle : 0);
     });
-  for (BlockRecord* birth : running.births) (birth->storage.expired() ? hidden_ : born_).push_back(birth);
+  if (recipe) recipe->set_results(results);
+  for (BlockRecord* birth : running.births) {
+    if (birth->storage.expired())
+      hidden_.push_back(birth);
+    else if (profile_.uninitialised)
+      unwritten_.push_back(birth);
+  }
 }
 
 void OpRun::keep_integers() {
@@ -179,8 +180,7 @@ void OpRun::settle() {
   for (BlockRecord* record : hidden_) steward_.pin_for_life(*record);
   if (result_without_storage_)
     for (BlockRecord* record : operands_.records) steward_.pin_for_life(*record);
-  if (profile_.uninitialised)
-    for (BlockRecord* record : born_) steward_.open(*record, PinFor::writing);
+  for (BlockRecord* record : unwritten_) steward_.open(*record, PinFor::writing);
   if (integers_stay > 0) keep_integers();
   if (steward_.options().stress) steward_.device().evict_all();
 }

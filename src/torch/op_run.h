@@ -46,11 +46,10 @@ class OpRun {
   void exec();
 
  private:
-  void exec_once();
   void run(ExecContext& context);
   void prepare_attempt();
   std::shared_ptr<CallRecipe> make_recipe() const;
-  void take_results(RunningOp& running);
+  void take_results(RunningOp& running, CallRecipe* recipe);
   void keep_integers();
   void settle();
 
@@ -68,9 +67,8 @@ class OpRun {
   std::shared_ptr<GeneratorState> generator_;
   Bytes inside_ = 0;
   bool result_without_storage_ = false;
-  c10::SmallVector<Handle, 4> results_;       // blocks of the results' tensors that were born; 0: not born
-  c10::SmallVector<BlockRecord*, 4> born_;    // shown by a result
-  c10::SmallVector<BlockRecord*, 4> hidden_;  // shown by none
+  c10::SmallVector<BlockRecord*, 2> unwritten_;  // births that a result shows, of an op that writes nothing
+  c10::SmallVector<BlockRecord*, 2> hidden_;     // births that no result shows
 };
 
 }  // namespace ebb::torch_adapter

@@ -38,9 +38,9 @@ Bytes signed_bytes(std::size_t bytes) { return static_cast<Bytes>(bytes); }
 }  // namespace
 
 Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& options)
-    : options_(options),
+    : place_(platform->device()),
+      options_(options),
       platform_(std::move(platform)),
-      place_(platform_->device()),
       limit_(options.limit > 0 ? options.limit : platform_->all_memory()),
       backend_(platform_->make_backend()),
       recipes_(std::make_unique<RecipePool>()) {
@@ -95,13 +95,13 @@ c10::DataPtr Steward::pointer(BlockRecord& record, void* address) {
   return c10::DataPtr(address, &record, &delete_block, place_);
 }
 
-c10::DataPtr Steward::pointer_by_address(BlockRecord& record, void* address) {
+inline c10::DataPtr Steward::pointer_by_address(BlockRecord& record, void* address) {
   record.address = address;
   address_book().add(record);
   return c10::DataPtr(address, address, &delete_address, place_);
 }
 
-BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
+inline BlockRecord* Steward::make_record(Handle block, std::size_t bytes) {
   BlockRecord* record = &pool_.take();
   if (!self_) self_ = shared_from_this();
   record->steward = this;
@@ -146,6 +146,25 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
       raise(error.what() + advice(Arena::rounded(signed_bytes(bytes))));
     }
   }
+}
+
+// A record's block and all that is known of it.
+inline void Steward::drop(BlockRecord* record) {
+  platform_->order_compute_after_current();
+  if (!record->is_ordinary) {
+    for (void* stream : record->streams) platform_->order_compute_after(stream);
+    if (record->life.data()) pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
+  }
+  if (!record->kept) device_->free(record->handle);
+  if (!record->of_replay) {
+    records_.erase(record->handle);
+    live_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
+  }
+  if (running_) {
+    const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
+    if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
+  }
+  pool_.give(*record);
 }
 
 bool free_block_at(void* address) {
@@ -201,30 +220,6 @@ void Steward::drain_all() {
     any_released_ = false;
   }
   for (BlockRecord* record : released) dies_late(*record) ? late_.push_back(record) : drop(record);
-}
-
-void Steward::drop(BlockRecord* record) {
-  platform_->order_compute_after_current();
-  if (!record->is_ordinary)
-    for (void* stream : record->streams) platform_->order_compute_after(stream);
-  if (record->of_replay) {
-    if (!record->kept) device_->free(record->handle);
-  } else {
-    device_->free(record->handle);
-    live_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
-  }
-  forget(record);
-}
-
-void Steward::forget(BlockRecord* record) {
-  if (!record->of_replay) records_.erase(record->handle);
-  if (!record->is_ordinary && record->life.data())
-    pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
-  if (running_) {
-    const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
-    if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
-  }
-  pool_.give(*record);
 }
 
 void Steward::moved(Handle block, std::byte* address) {

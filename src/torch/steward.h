@@ -36,10 +36,10 @@ struct StewardOptions {
   Bytes host_limit = 0;
   Mode mode = Mode::reactive;
   bool recompute = false;
-  std::string planner = {};     // of planned mode; empty: the default
   bool stress = false;          // everything that can leaves after every op
   bool record = false;          // a long trace
   bool link_is_shared = false;  // with other ranks on this host
+  std::string planner = {};     // of planned mode; empty: the default
 };
 
 // An op whose function runs, for the first time or again.
@@ -168,7 +168,6 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   void drain_all();
   void bury(bool all);
   void drop(BlockRecord* record);
-  void forget(BlockRecord* record);
   void moved(Handle block, std::byte* address);
   BlockRecord* make_record(Handle block, std::size_t bytes);
   c10::DataPtr pointer(BlockRecord& record, void* address);
@@ -181,34 +180,36 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   bool stays(const BlockRecord& record) const;
   std::string advice(Bytes needed) const;
 
+  // What ops look at comes first, to lie in few cache lines.
+  ReentrantMutex mutex_;
+  RunningOp* running_ = nullptr;
+  std::int64_t ops_ = 0;
+  Bytes live_bytes_ = 0;  // of all blocks, wherever they are
+  Bytes peak_bytes_ = 0;
+  Bytes largest_op_ = 0;
+  std::vector<BlockRecord*> late_;          // dead, see dies_late; guarded by the lock
+  std::atomic<bool> any_released_ = false;  // in released_
+  bool moving_ = false;                     // the device is telling us where a block is
+  c10::Device place_;                       // the platform's
   StewardOptions options_;
   std::unique_ptr<Platform> platform_;
-  c10::Device place_;  // the platform's
   Bytes limit_;
-  ReentrantMutex mutex_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;
   RecordPool pool_;
-  std::shared_ptr<Steward> self_;  // while there are records
   HandleMap<BlockRecord*> records_;
-  RunningOp* running_ = nullptr;
-  bool moving_ = false;  // the device is telling us where a block is
-  std::int64_t ops_ = 0;
-  Bytes live_bytes_ = 0;  // of all blocks, wherever they are
-  Bytes peak_bytes_ = 0;
-  Bytes pinned_bytes_ = 0;  // for life
-  Bytes largest_op_ = 0;
+  std::shared_ptr<Steward> self_;  // while there are records
+  std::list<Flight> flights_;      // in the order they were issued
+  std::int64_t glances_ = 0;       // at them
+
+  Bytes pinned_bytes_ = 0;                                  // for life
   std::unordered_map<Bytes, unsigned> asked_;               // by the bytes of large ops: how often they ran
   std::pair<const Bytes, unsigned>* asked_last_ = nullptr;  // of them
-  Bytes smallest_ = 0;         // limit for the ops so far, with what had to stay beside each
-  std::list<Flight> flights_;  // in the order they were issued
-  std::int64_t glances_ = 0;   // at them
+  Bytes smallest_ = 0;  // limit for the ops so far, with what had to stay beside each
 
   std::mutex released_mutex_;
-  std::vector<BlockRecord*> released_;      // while the lock was taken by others
-  std::atomic<bool> any_released_ = false;  // in there
-  std::vector<BlockRecord*> late_;          // dead, see dies_late; guarded by the lock
+  std::vector<BlockRecord*> released_;  // while the lock was taken by others
 };
 
 // While it lives, the current thread hands a collective to its backend.
