@@ -50,6 +50,15 @@ void show_long_gaps(const Program& program, const StepComparison& step) {
   }
 }
 
+// Of the last iteration.
+void show_surprises(const Device& device, OpIndex ops) {
+  for (const Surprise& surprise : device.surprises())
+    if (surprise.at >= device.statistics().ops - ops)
+      fmt::print("    {} of {} bytes at {}, wanted {} to {}, {}{}\n", name_of(surprise.kind), surprise.bytes,
+                 surprise.offset, surprise.wanted, surprise.wanted_end, surprise.replay ? "again " : "",
+                 surprise.op);
+}
+
 std::size_t planned_replays(const Device& device) {
   const std::optional<FollowedStep> followed = device.followed();
   return followed && followed->plan ? followed->plan->lowered.replays.size() : 0;
@@ -90,6 +99,7 @@ void follow(const Program& program, const Machine& machine, int percent, const s
       last.bytes_in / kMiB, last.replays, planned_replays(device), last.left_out,
       after.displaced - before.displaced, after.misplaced - before.misplaced, status.planning_seconds,
       static_cast<double>(times.exec - times.function) * 1e-3 / static_cast<double>(times.execs));
+  show_surprises(device, program.op_count());
   if (const std::optional<StepComparison> step = device.comparison()) show_long_gaps(program, *step);
 }
 

@@ -119,7 +119,6 @@ bool Conductor::is_time() {
 void Conductor::start_following() {
   if (follower_) left_out_before_ += follower_->left_out();
   follower_.emplace(parts_, remaker_, *tracker_, plan_);
-  follower_->settle();
 }
 
 void Conductor::forget_place() {

@@ -91,6 +91,7 @@ Follower::~Follower() {
 }
 
 void Follower::settle() {
+  settled_ = true;
   std::vector<PagedBlock*> misplaced;
   for (const auto& [offset, block] : parts_.pager.residents()) {
     const BlockId id = tracker_.block_of(*block);
@@ -122,6 +123,7 @@ void Follower::iteration_ended() {
   let_all_go();
   const std::int64_t surprises = parts_.pager.surprises().count();
   const bool many = (surprises - surprises_) * kFewSurprises > program_.op_count();
+  settled_ = surprises == surprises_;
   anyone_replays_ = many || parts_.pager.host().may_refuse(program_.peak_demand());
   surprises_ = surprises;
 }
@@ -137,6 +139,7 @@ void Follower::issue_until(OpIndex op) {
     next_ = step_ = 0;
     replayed_ = kNoOp;
   }
+  if (next_ == 0 && !settled_) settle();
   while (next_ < command) issue(commands[next_++]);
 }
 

@@ -20,9 +20,8 @@ class Follower {
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
-  // Moves what is not where the plan has it when an iteration begins.
-  void settle();
-  // Issues all that comes before the op. An op before the last one begins a new iteration.
+  // Issues all that comes before the op. An op before the last one begins a new iteration; in the first one,
+  // and after one with surprises, what is not where the plan has it moves there before all else.
   void issue_until(OpIndex op);
   // Empties the places of what the op will malloc. true: all are free.
   bool make_room(OpIndex op);
@@ -62,6 +61,7 @@ class Follower {
     bool remembered = false;        // the plan needs its recipe
   };
   const PlannedRun& run(OpIndex op) const { return runs_[static_cast<std::size_t>(op)]; }
+  void settle();
   bool is_target(BlockId block, OpIndex position) const;
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
@@ -97,6 +97,7 @@ class Follower {
   std::int64_t left_out_ = 0;
   std::int64_t surprises_;  // until the last iteration's end
   bool anyone_replays_ = true;
+  bool settled_ = false;  // all was where the plan has it when an iteration began
 };
 
 }  // namespace ebb

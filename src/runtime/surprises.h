@@ -23,6 +23,12 @@ enum class SurpriseKind : char {
   not_dropped,   // left by a copy, or stayed
 };
 
+constexpr std::string_view name_of(SurpriseKind kind) {
+  constexpr std::string_view kNames[] = {"displaced",    "evicted",      "misplaced",  "not_copied",
+                                         "not_released", "not_returned", "not_dropped"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 struct Surprise {
   SurpriseKind kind = SurpriseKind::displaced;
   std::int64_t at = 0;  // in ops since the device was made

@@ -39,11 +39,9 @@ std::string page_of(const Program& program, const FollowedStep* followed, const 
 }
 
 report::Json surprises_of(const Device& device) {
-  constexpr const char* kKinds[] = {"displaced",    "evicted",      "misplaced",  "not_copied",
-                                    "not_released", "not_returned", "not_dropped"};
   report::Json all = report::Json::array();
   for (const Surprise& surprise : device.surprises())
-    all.push_back({{"kind", kKinds[static_cast<std::size_t>(surprise.kind)]},
+    all.push_back({{"kind", name_of(surprise.kind)},
                    {"at", surprise.at},
                    {"op", surprise.op},
                    {"replay", surprise.replay},

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "backend/null/null_backend.h"
-#include "literal_programs.h"
 #include "runtime/program_runner.h"
 
 namespace ebb::testing {
@@ -295,89 +294,6 @@ TEST_F(PlannedChain, APlanMadeInAHurryIsImproved) {
     std::this_thread::sleep_for(milliseconds(10));
   }
   EXPECT_GE(ended, 2);
-  EXPECT_EQ(runner.wrong_reads(), 0);
-}
-
-// Op 0 makes a small block, op 1 a large one of it; then the small one is freed, and the large one is dropped
-// until op 4.
-TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
-  constexpr Bytes kUnit = 512, kSmall = 4, kLarge = 20;
-  const Program program =
-      Program::build({.name = "kept"},
-                     {{.name = "small", .duration = 1000, .accesses = {{.block = 0, .writes = true}}},
-                      {.name = "large",
-                       .duration = 1000,
-                       .accesses = {{.block = 0, .reads = true}, {.block = 1, .writes = true}}},
-                      {.name = "other", .duration = 1000, .accesses = {{.block = 2, .writes = true}}},
-                      {.name = "use other", .duration = 1000, .accesses = {{.block = 2, .reads = true}}},
-                      {.name = "use large", .duration = 1000, .accesses = {{.block = 1, .reads = true}}}},
-                     {{.bytes = kSmall, .birth = 0, .death = 1},
-                      {.bytes = kLarge, .birth = 1, .death = 4},
-                      {.bytes = 16, .birth = 2, .death = 3}});
-  DeviceOptions options{
-      .limit = 34 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
-  options.allow_recompute = true;
-  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
-    PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
-    GapId small = -1, large = -1;
-    for (GapId g = 0; g < problem.gaps.count(); ++g) {
-      const Gap& gap = problem.gaps[g];
-      const Bytes bytes = problem.program.block(gap.block).bytes;
-      if (bytes == kSmall * kUnit && gap.kind == GapKind::trailing) small = g;
-      if (bytes == kLarge * kUnit && gap.kind == GapKind::between) large = g;
-    }
-    if (small < 0 || large < 0) throw std::logic_error("other gaps than expected");
-    result.plan[large] = {.action = Action::recompute, .stays = std::vector<OpRange>{}};
-    result.plan[small] = {.action = Action::recompute,
-                          .stays = {{{problem.gaps[small].from + 1, problem.gaps[large].to + 1}}}};
-    return result;
-  };
-  NullBackend backend;
-  Device device(backend, options);
-  ProgramRunner runner(device, program);
-  ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
-  for (int i = 0; i < 5; ++i) runner.iterate();
-  EXPECT_EQ(device.status().predicted_replays, 1);
-  EXPECT_EQ(device.iterations().back().replays, 1);
-  EXPECT_EQ(device.iterations().back().left_out, 0);
-  EXPECT_EQ(runner.wrong_reads(), 0);
-  // An iteration that ends early leaves nothing behind.
-  const std::int64_t blocks = device.statistics().blocks;
-  runner.iterate({.stop_after = 2});
-  for (int i = 0; i < 3; ++i) runner.iterate();
-  EXPECT_EQ(device.statistics().blocks, blocks);
-  EXPECT_EQ(runner.wrong_reads(), 0);
-}
-
-// Two small blocks are made of large ones; all four are dropped and the small ones made again for one op. The
-// replay has room for one of the large ones at a time.
-TEST(PlannedReplay, GivesBackWhatItMadeOnItsWayAsSoonAsThePlanDoes) {
-  constexpr Bytes kUnit = 512, kLarge = 20, kSmall = 4;
-  const Program program = literal_program(
-      {op({writes(0)}), op({reads(0), writes(1)}), op({writes(2)}), op({reads(2), writes(3)}),
-       op({writes(4)}), op({reads(4)}), op({reads(1), reads(3)}), op({reads(0)}), op({reads(2)})},
-      {local(kLarge, 0, 7), local(kSmall, 1, 6), local(kLarge, 2, 8), local(kSmall, 3, 6), local(28, 4, 5)});
-  DeviceOptions options{
-      .limit = 32 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
-  options.allow_recompute = true;
-  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
-    PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
-    for (GapId g = 0; g < problem.gaps.count(); ++g)
-      if (problem.gaps[g].kind == GapKind::between && problem.gaps[g].to > problem.gaps[g].from + 1)
-        result.plan[g] = recompute_it();
-    return result;
-  };
-  NullBackend backend;
-  Device device(backend, options);
-  ProgramRunner runner(device, program);
-  ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
-  for (int i = 0; i < 3; ++i) runner.iterate();
-  const std::size_t surprises = device.surprises().size();
-  for (int i = 0; i < 3; ++i) runner.iterate();
-  EXPECT_EQ(device.surprises().size(), surprises);
-  EXPECT_EQ(device.status().predicted_replays, 6);
-  EXPECT_EQ(device.iterations().back().replays, 6);
-  EXPECT_EQ(device.iterations().back().left_out, 0);
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
