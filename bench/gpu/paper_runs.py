@@ -183,6 +183,9 @@ def _timed_by_plan(training: Training, steps: int, patience: float) -> dict[str,
     per_step = {f"{name}_per_step": (status[name] - before[name]) / steps for name in COUNTED}
     return {
         "ms": milliseconds,
+        "fastest_ms": min(training.each),
+        "slowest_ms": max(training.each),
+        "predicted_ms": status["predicted_step_ns"] / 1e6,
         "follows": per_step["planned_iterations_per_step"] > 0.9,
         "predicted": status["predicted_step_ns"] / max(1, status["plain_step_ns"]),
         **per_step,

@@ -28,6 +28,7 @@ PARTS = {"smartpool": (240.0, 30.0), "home": (330.0, 60.0), "deep": (210.0, 120.
 TIGHT = (1.004, 1.02, 1.06)  # of what the arena held at most, until nothing moves
 SWAPPED = (67, 40)  # percent of the caching allocator's footprint
 BETWEEN = (0.3, 0.6, 0.9)  # of the way from plain's largest batch to the one whose largest op alone fills the limit
+BETTER_S = 5.0  # seconds that a better plan is waited for, in `home`
 TIMES_PLAIN = (2.5, 3.0, 3.5)
 
 
@@ -144,7 +145,7 @@ class Tables:
         while high - low > 1:
             middle = (low + high) // 2
             case = self.case(network, batches[middle])
-            row = self.measure("home", network, planner, paper_runs.planned, case, limit, planner, batch=batches[middle], patience=1)
+            row = self.measure("home", network, planner, paper_runs.planned, case, limit, planner, batch=batches[middle], patience=BETTER_S)
             low, high = (middle, high) if row is not None and row["follows"] else (low, middle)
         return max(0, low)
 
