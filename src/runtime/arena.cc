@@ -15,25 +15,27 @@ Arena::Arena(Bytes capacity) : capacity_(capacity / kAlignment * kAlignment) {
 Region Arena::carve(Piece piece, Bytes offset, Bytes bytes, std::vector<Event>& waits) {
   const Region taken{offset, bytes};
   LastEvents last = {};
-  for (;;) {
-    const Free free = piece->second;
-    const bool is_pending = any(free.by);
+  for (Bytes end = 0; end < taken.end();) {
+    const LastEvents& by = piece->second.by;
+    const bool is_pending = any(by);
     if (is_pending)
-      for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], free.by[i]);
+      for (std::size_t i = 0; i < last.size(); ++i) last[i] = std::max(last[i], by[i]);
+    end = piece->second.end;
     if (piece->first < offset) {
+      const Free above = piece->second;
       piece->second.end = offset;
-      ++piece;
-      if (free.end > taken.end()) {
-        pieces_.insert(piece, taken.end(), free);
+      if (end > taken.end()) {
+        pieces_.insert_behind(piece, taken.end(), above);
         pending_ += is_pending;
+        break;
       }
-    } else if (free.end > taken.end()) {
+      ++piece;
+    } else if (end > taken.end()) {
       pieces_.set_offset(piece, taken.end());
     } else {
       piece = pieces_.erase(piece);
       pending_ -= is_pending;
     }
-    if (free.end >= taken.end()) break;
   }
   for (const Event event : last)
     if (event != kHappened) waits.push_back(event);
@@ -154,24 +156,23 @@ void Arena::give(const Region& region, std::span<const Event> freed_by) {
       last = std::max(last, event);
     }
   in_use_ -= region.bytes;
-  const Piece above = pieces_.lower_bound(region.offset);
-  assert((above == pieces_.end() || above->first >= region.end()) && "a region was given back twice");
-  assert((above == pieces_.begin() || std::prev(above)->second.end <= region.offset) &&
-         "a region was given back twice");
+  const Piece below = pieces_.at_or_before(region.offset);
+  assert((below == pieces_.end() || below->second.end <= region.offset) && "a region was given back twice");
   if (any(freed.by)) {
     ++pending_;
-    return pieces_.insert(above, region.offset, freed);
+    return pieces_.insert_behind(below, region.offset, freed);
   }
+  const Piece above = below == pieces_.end() ? pieces_.begin() : std::next(below);
+  assert((above == pieces_.end() || above->first >= region.end()) && "a region was given back twice");
   const bool joins_above = above != pieces_.end() && above->first == region.end() && !any(above->second.by);
   if (joins_above) freed.end = above->second.end;
-  const Piece below = above == pieces_.begin() ? pieces_.end() : std::prev(above);
   if (below != pieces_.end() && below->second.end == region.offset && !any(below->second.by)) {
     below->second.end = freed.end;
     if (joins_above) pieces_.erase(above);
   } else if (joins_above) {
     pieces_.set_offset(above, region.offset);
   } else {
-    pieces_.insert(above, region.offset, freed);
+    pieces_.insert_behind(below, region.offset, freed);
   }
 }
 

@@ -83,6 +83,31 @@ class BlockHold {
   Counter counter_ = nullptr;
 };
 
+// Counts on one counter of several blocks, until it is cleared or goes; keeps the memory it has.
+template <int PagedBlock::*kCounter>
+class BlockHolds {
+ public:
+  BlockHolds() = default;
+  BlockHolds(const BlockHolds&) = delete;
+  BlockHolds& operator=(const BlockHolds&) = delete;
+  ~BlockHolds() { clear(); }
+  void add(PagedBlock& block) {
+    blocks_.push_back(&block);
+    ++(block.*kCounter);
+  }
+  void clear() {
+    for (PagedBlock* block : blocks_) --(block->*kCounter);
+    blocks_.clear();
+  }
+  std::size_t size() const { return blocks_.size(); }
+
+ private:
+  std::vector<PagedBlock*> blocks_;
+};
+using PinnedBlocks = BlockHolds<&PagedBlock::pins>;
+using KeptBlocks = BlockHolds<&PagedBlock::keeps>;
+using ChangingBlocks = BlockHolds<&PagedBlock::changing>;
+
 // All blocks that have bytes or a recipe. References stay valid until the block is erased.
 class BlockTable {
  public:
@@ -103,12 +128,11 @@ class BlockTable {
     return &at(slot);
   }
   const PagedBlock* find(Handle handle) const { return const_cast<BlockTable*>(this)->find(handle); }
-  void erase(Handle handle) {
-    PagedBlock* block = find(handle);
-    if (!block) return;
-    if (block->follower) *block->follower = nullptr;
-    block->handle = 0;
-    free_.push_back(slot_of(handle));
+  // REQUIRES: it was created here.
+  void erase(PagedBlock& block) {
+    if (block.follower) *block.follower = nullptr;
+    free_.push_back(slot_of(block.handle));
+    block.handle = 0;
   }
   std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
   template <typename Visit>

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <mutex>
-
 #include "runtime/conductor.h"
 #include "runtime/executor.h"
+#include "runtime/reentrant_mutex.h"
 #include "trace/error.h"
 
 namespace ebb {
@@ -67,8 +66,7 @@ struct Device::Parts {
   }
 
   Backend& backend;
-  // Recursive, because an op's function may call the device. Guards everything here.
-  mutable std::recursive_mutex mutex;
+  mutable ReentrantMutex mutex;  // guards everything here
   DeviceStatistics statistics;
   FrameSlot frame;
   GuideSlot guide;
@@ -83,7 +81,7 @@ struct Device::Parts {
   std::optional<Conductor> conductor;
 };
 
-using Lock = std::lock_guard<std::recursive_mutex>;
+using Lock = std::lock_guard<ReentrantMutex>;
 
 Device::Device(Backend& backend, const DeviceOptions& options)
     : parts_(std::make_unique<Parts>(backend, options)) {}
@@ -132,13 +130,14 @@ Pin Device::pin(Handle handle, PinFor purpose) {
   if (parts_->frame.current) throw InputError(fmt::format("block {} is pinned inside an op", handle));
   PagedBlock& block = live_block(parts_->table, handle, "pin");
   parts_->executor.update_times();
-  std::vector<BlockHold> holds;
-  holds.emplace_back(block, &PagedBlock::keeps);
+  const BlockHold kept(block, &PagedBlock::keeps);
+  BlockHold changing;
+  KeptBlocks brought_back;
   Remaker& remaker = parts_->executor.remaker();
   const bool writes = purpose == PinFor::writing;
   if (writes) {
-    holds.emplace_back(block, &PagedBlock::changing);
-    remaker.prepare_change(block, holds);
+    changing = BlockHold(block, &PagedBlock::changing);
+    remaker.prepare_change(block, brought_back);
   }
   if (block.dropped()) remaker.remake(block);
   if (!block.resident() && !parts_->pager.bring_in(block))
@@ -261,25 +260,6 @@ void Device::write_trace(const std::string& path) const {
 void Device::synchronize() {
   const Lock lock(parts_->mutex);
   parts_->backend.synchronize(parts_->pager.compute_mark());
-}
-
-Pin::Pin(Pin&& other) noexcept
-    : device_(std::exchange(other.device_, nullptr)),
-      block_(other.block_),
-      purpose_(other.purpose_),
-      data_(std::exchange(other.data_, nullptr)) {}
-
-Pin& Pin::operator=(Pin&& other) noexcept {
-  std::swap(device_, other.device_);
-  std::swap(block_, other.block_);
-  std::swap(purpose_, other.purpose_);
-  std::swap(data_, other.data_);
-  return *this;
-}
-
-void Pin::release() {
-  if (Device* device = std::exchange(device_, nullptr)) device->unpin(block_, purpose_);
-  data_ = nullptr;
 }
 
 }  // namespace ebb

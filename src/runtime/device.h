@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -72,8 +73,18 @@ class Device;
 class Pin {
  public:
   Pin() = default;
-  Pin(Pin&& other) noexcept;
-  Pin& operator=(Pin&& other) noexcept;
+  Pin(Pin&& other) noexcept
+      : device_(std::exchange(other.device_, nullptr)),
+        block_(other.block_),
+        purpose_(other.purpose_),
+        data_(std::exchange(other.data_, nullptr)) {}
+  Pin& operator=(Pin&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(block_, other.block_);
+    std::swap(purpose_, other.purpose_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
   ~Pin() { release(); }
   std::byte* data() const { return data_; }
   void release();
@@ -145,5 +156,10 @@ class Device {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
+
+inline void Pin::release() {
+  if (Device* device = std::exchange(device_, nullptr)) device->unpin(block_, purpose_);
+  data_ = nullptr;
+}
 
 }  // namespace ebb

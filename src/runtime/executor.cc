@@ -59,9 +59,9 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
     list_operands(parts_.table, info, reads, writes, call.operands);
-    merge_roles(call.operands);
     const bool guided = timing.guided =
         parts_.guide.current && parts_.guide.current->op_begins({info.name, call.operands});
+    call.recorded = !recorder_.paused();
     decide_recipe(call, guided);
     for (Operand& operand : call.operands) prepare_operand(remaker_, call, operand);
     if (!guided) call.signature = signature_of(call.name, call.operands);
@@ -98,15 +98,15 @@ void Executor::decide_recipe(OpCall& call, bool guided) {
 }
 
 void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
-  std::vector<PagedBlock*>& blocks = blocks_;
-  blocks.clear();
-  for (const Operand& operand : call.operands) blocks.push_back(operand.block);
-  for (PagedBlock* block : blocks)
-    if (block->dropped()) remaker_.remake(*block);
+  blocks_.clear();
+  for (const Operand& operand : call.operands) {
+    blocks_.push_back(operand.block);
+    if (operand.block->dropped()) remaker_.remake(*operand.block);
+  }
   const auto pin = [&](Bytes hole) {
-    if (!pin_together(parts_.pager, blocks, hole, call.pins))
+    if (!pin_together(parts_.pager, blocks_, hole, call.pins))
       throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
-                                    arena_bytes(blocks), parts_.pager.describe()));
+                                    arena_bytes(blocks_), parts_.pager.describe()));
   };
   pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();
@@ -115,13 +115,15 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
     inside = history_.inside_peak(call.signature);
     pin(inside.value_or(0));
   }
-  for (Operand& operand : call.operands) operand.ready = true;
   if (!room_is_sure && inside && parts_.pager.wait_for_hole(*inside))
     room_is_sure = std::none_of(call.operands.begin(), call.operands.end(),
                                 [](const Operand& operand) { return operand.in_place(); }) ||
                    history_.is_steady(call.signature);
   expose(parts_.pager, call, room_is_sure);
-  for (const Operand& operand : call.operands) parts_.pager.begin_use(*operand.block, operand.changes());
+  for (Operand& operand : call.operands) {
+    operand.ready = true;
+    parts_.pager.begin_use(*operand.block, operand.changes());
+  }
 }
 
 bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timing) {
@@ -264,7 +266,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
       if (birth.block) birth.block->maker = step;
   }
   const std::int64_t record =
-      recorder_.paused() ? Recorder::kUnrecorded : write_down(info.phase, call, timing, replayable);
+      call.recorded ? write_down(info.phase, call, timing, replayable) : Recorder::kUnrecorded;
   const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
   if (timing.wanted) timer_.add(timing.start, end, step, record);
   last_end_ = end;
@@ -279,8 +281,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
 void Executor::let_go(OpCall& call) {
   for (const Birth& birth : call.births)
     if (birth.block) --birth.block->pins;
-  call.pins.clear();
-  call.holds.clear();
+  call.release();
   for (const Handle handle : call.freed_after) parts_.lifetimes.free(*parts_.table.find(handle));
   // One that is gone already has no handle.
   for (const Operand& operand : call.operands)

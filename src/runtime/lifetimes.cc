@@ -11,32 +11,32 @@ void Lifetimes::free(PagedBlock& block) {
 }
 
 void Lifetimes::let_go(PagedBlock& block) {
-  if (!recipes_.detach(block).empty()) ++statistics_.kept_for_replay;
-  reap(block.handle);
+  if (recipes_.needed(block) && !recipes_.detach(block).empty()) ++statistics_.kept_for_replay;
+  reap_one(block);
+  reap_released();
 }
 
 void Lifetimes::erase(PagedBlock& block) {
   pager_.release(block);
-  table_.erase(block.handle);
+  table_.erase(block);
 }
 
-bool Lifetimes::reap_one(Handle handle) {
-  PagedBlock* block = table_.find(handle);
-  if (!block || !block->freed || block->pins > 0 || block->keeps > 0 || block->changing > 0) return false;
-  if (recipes_.needed(*block)) return false;
-  if (block->dropped()) recipes_.forget(handle);
-  erase(*block);
-  return true;
+void Lifetimes::reap_one(PagedBlock& block) {
+  if (!block.freed || block.pins > 0 || block.keeps > 0 || block.changing > 0) return;
+  if (recipes_.needed(block)) return;
+  if (block.dropped()) recipes_.forget(block.handle);
+  erase(block);
 }
 
-void Lifetimes::reap(Handle block) {
-  reap_one(block);
+void Lifetimes::reap(Handle handle) {
+  if (PagedBlock* block = table_.find(handle)) reap_one(*block);
   reap_released();
 }
 
 void Lifetimes::reap_all_released() {
   while (recipes_.any_released())
-    for (const Handle handle : recipes_.take_released()) reap_one(handle);
+    for (const Handle handle : recipes_.take_released())
+      if (PagedBlock* block = table_.find(handle)) reap_one(*block);
 }
 
 }  // namespace ebb

@@ -29,7 +29,7 @@ class Lifetimes {
 
  private:
   void reap_all_released();
-  bool reap_one(Handle block);
+  void reap_one(PagedBlock& block);
 
   BlockTable& table_;
   Pager& pager_;

@@ -10,45 +10,38 @@
 
 namespace ebb {
 
-PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op) {
-  const PagedBlock* block = table.find(handle);
-  if (!block || block->freed) throw InputError(fmt::format("op {}: block {} does not exist", op, handle));
-  return const_cast<PagedBlock&>(*block);
+namespace {
+
+// In the list, or appended to it.
+Operand& operand_for(PagedBlock& block, std::vector<Operand>& operands) {
+  for (Operand& operand : operands)
+    if (operand.block == &block) return operand;
+  return operands.emplace_back(Operand{.block = &block});
 }
 
-std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
-                                 std::span<const Handle> writes) {
-  std::vector<Operand> operands;
-  list_operands(table, info, reads, writes, operands);
-  return operands;
+// What is also an input or an output cannot be left out of a replay.
+void settle_roles(Operand& operand) {
+  if (operand.side_effect && (operand.reads || operand.writes))
+    operand.writes = true, operand.side_effect = false;
+}
+
+}  // namespace
+
+void refuse_dead_block(Handle handle, std::string_view op) {
+  throw InputError(fmt::format("op {}: block {} does not exist", op, handle));
 }
 
 void list_operands(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
                    std::span<const Handle> writes, std::vector<Operand>& operands) {
   operands.clear();
-  for (const Handle handle : reads)
-    operands.push_back({.block = &live_block(table, handle, info.name), .reads = true});
+  for (const Handle handle : reads) operand_for(live_block(table, handle, info.name), operands).reads = true;
   for (const Handle handle : writes)
-    operands.push_back({.block = &live_block(table, handle, info.name), .writes = true});
-  for (const Handle handle : info.side_effects)
-    operands.push_back({.block = &live_block(table, handle, info.name), .side_effect = true});
-}
-
-void merge_roles(std::vector<Operand>& operands) {
-  std::size_t kept = 0;
-  for (const Operand& operand : operands) {
-    const auto begin = operands.begin(), end = begin + static_cast<std::ptrdiff_t>(kept);
-    const auto it = std::find_if(begin, end, [&](const Operand& o) { return o.block == operand.block; });
-    if (it == end) {
-      operands[kept++] = operand;
-      continue;
-    }
-    it->reads = it->reads || operand.reads;
-    it->writes = it->writes || operand.writes;
-    it->side_effect = it->side_effect || operand.side_effect;
-    if (it->side_effect && (it->reads || it->writes)) it->writes = true, it->side_effect = false;
+    operand_for(live_block(table, handle, info.name), operands).writes = true;
+  for (const Handle handle : info.side_effects) {
+    Operand& operand = operand_for(live_block(table, handle, info.name), operands);
+    operand.side_effect = true;
+    settle_roles(operand);
   }
-  operands.resize(kept);
 }
 
 std::uint64_t signature_of(std::string_view name, std::span<const Operand> operands) {
@@ -71,10 +64,10 @@ void expose(Pager& pager, OpCall& call, bool room_is_sure) {
 namespace {
 
 void prepare(Remaker& remaker, OpCall& call, PagedBlock& block, bool is_new, bool will_change) {
-  if (is_new) call.holds.emplace_back(block, &PagedBlock::keeps);
+  if (is_new) call.keeps.add(block);
   if (will_change) {
-    call.holds.emplace_back(block, &PagedBlock::changing);
-    remaker.prepare_change(block, call.holds);
+    call.changing.add(block);
+    remaker.prepare_change(block, call.keeps);
   }
   if (block.dropped()) remaker.remake(block);
 }
@@ -102,8 +95,7 @@ void add_operand(Remaker& remaker, OpCall& call, const Operand& operand) {
   it->reads = it->reads || operand.reads;
   it->writes = it->writes || operand.writes;
   it->side_effect = it->side_effect || operand.side_effect;
-  // What is also an input or an output cannot be left out of a replay.
-  if (it->side_effect && (it->reads || it->writes)) it->writes = true, it->side_effect = false;
+  settle_roles(*it);
 }
 
 std::byte* LiveFrame::data(Handle handle) {
@@ -144,7 +136,7 @@ Handle LiveFrame::malloc(Bytes bytes) {
   ++block.pins;
   parts_.guide.malloced(block);
   call_.births.push_back({&block, block.handle, bytes});
-  call_.memory.push_back({block.handle, bytes, true});
+  if (call_.recorded) call_.memory.push_back({block.handle, bytes, true});
   call_.inside += Arena::rounded(bytes);
   call_.inside_peak = std::max(call_.inside_peak, call_.inside);
   return block.handle;
@@ -158,7 +150,7 @@ void LiveFrame::free(Handle handle) {
     if (std::find(call_.freed_after.begin(), call_.freed_after.end(), handle) != call_.freed_after.end())
       throw InputError(fmt::format("op {}: block {} is freed twice", call_.name, handle));
     call_.freed_after.push_back(handle);
-    call_.memory.push_back({.block = handle});
+    if (call_.recorded) call_.memory.push_back({.block = handle});
     return;
   }
   --birth->block->pins;
@@ -166,7 +158,7 @@ void LiveFrame::free(Handle handle) {
   parts_.lifetimes.erase(*birth->block);
   birth->block = nullptr;
   call_.inside -= Arena::rounded(birth->bytes);
-  call_.memory.push_back({.block = handle});
+  if (call_.recorded) call_.memory.push_back({.block = handle});
 }
 
 void LiveFrame::prepare_nested(std::span<const Operand> operands, std::optional<Bytes> inside) {
@@ -186,7 +178,7 @@ void LiveFrame::prepare_nested(std::span<const Operand> operands, std::optional<
   for (std::size_t i = known; i < call_.operands.size(); ++i) {
     PagedBlock& block = *call_.operands[i].block;
     if (!block.resident() && !parts_.pager.bring_in(block)) give_up(block.bytes);
-    call_.pins.emplace_back(block, &PagedBlock::pins);
+    call_.pins.add(block);
     call_.operands[i].ready = true;
   }
   const bool room_is_sure = inside && parts_.pager.make_hole(*inside);
@@ -196,7 +188,8 @@ void LiveFrame::prepare_nested(std::span<const Operand> operands, std::optional<
 
 void LiveFrame::nested(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
                        const ExecFunction& function) {
-  const std::vector<Operand> operands = operands_of(parts_.table, info, reads, writes);
+  std::vector<Operand> operands;
+  list_operands(parts_.table, info, reads, writes, operands);
   const std::uint64_t signature = signature_of(info.name, operands);
   prepare_nested(operands, history_.inside_peak(signature));
   call_.replayable = call_.replayable && info.replayable;

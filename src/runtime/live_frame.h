@@ -43,25 +43,32 @@ struct OpCall {
   std::uint64_t signature = 0;  // by which history knows it, where no plan does
   std::vector<Operand> operands = {};
   std::vector<Birth> births = {};  // in malloc order
+  bool recorded = false;           // it will be written down: then `memory` is
   std::vector<RecordedMemory> memory = {};
   std::vector<Handle> freed_after = {};  // freed in the op, not its own
   Bytes inside = 0;
   Bytes inside_peak = 0;
   bool abandoned = false;
-  std::vector<BlockHold> pins = {};
-  std::vector<BlockHold> holds = {};
+  PinnedBlocks pins = {};
+  KeptBlocks keeps = {};
+  ChangingBlocks changing = {};
 
   // For the next op; keeps what its vectors have allocated.
   void clear() {
-    recipe = nullptr;
+    if (recipe) recipe = nullptr;
     operands.clear();
     births.clear();
     memory.clear();
     freed_after.clear();
     inside = inside_peak = 0;
     abandoned = false;
+    release();
+  }
+  // Pins and holds.
+  void release() {
     pins.clear();
-    holds.clear();
+    keeps.clear();
+    changing.clear();
   }
 };
 
@@ -71,18 +78,18 @@ void prepare_operand(Remaker& remaker, OpCall& call, Operand& operand);
 // The same for one of a nested op, which the call may have already.
 void add_operand(Remaker& remaker, OpCall& call, const Operand& operand);
 
-// The operands of an exec as given, a block that is read and written twice. Throws InputError naming the op
-// and a block that is dead.
-std::vector<Operand> operands_of(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
-                                 std::span<const Handle> writes);
+// The operands of an exec, a block once with all its roles. Throws InputError naming the op and a block that
+// is dead.
 void list_operands(const BlockTable& table, const OpInfo& info, std::span<const Handle> reads,
                    std::span<const Handle> writes, std::vector<Operand>& operands);
 
-// A block once, with all its roles.
-void merge_roles(std::vector<Operand>& operands);
-
+[[noreturn]] void refuse_dead_block(Handle handle, std::string_view op);
 // The block of a handle that the program may use. Throws InputError naming the op.
-PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op);
+inline PagedBlock& live_block(const BlockTable& table, Handle handle, std::string_view op) {
+  const PagedBlock* block = table.find(handle);
+  if (!block || block->freed) refuse_dead_block(handle, op);
+  return const_cast<PagedBlock&>(*block);
+}
 
 // What history knows an op by.
 std::uint64_t signature_of(std::string_view name, std::span<const Operand> operands);

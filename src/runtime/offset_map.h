@@ -86,37 +86,35 @@ class OffsetMap {
   const_iterator end() const { return {*this, chunks_.size(), nullptr}; }
   std::size_t size() const { return size_; }
 
-  // The first entry at the offset or behind it; the first one behind it.
-  iterator lower_bound(Bytes offset) { return bound(*this, offset); }
-  const_iterator lower_bound(Bytes offset) const { return bound(*this, offset); }
-  iterator upper_bound(Bytes offset) { return bound(*this, offset + 1); }
-  const_iterator upper_bound(Bytes offset) const { return bound(*this, offset + 1); }
-
   // The last entry at the offset or before it; end() if there is none.
-  iterator at_or_before(Bytes offset) { return before(*this, upper_bound(offset)); }
-  const_iterator at_or_before(Bytes offset) const { return before(*this, upper_bound(offset)); }
+  iterator at_or_before(Bytes offset) { return last_until(*this, offset); }
+  const_iterator at_or_before(Bytes offset) const { return last_until(*this, offset); }
+
+  // The first entry at the offset or behind it; the first one behind it.
+  iterator lower_bound(Bytes offset) { return first_behind(*this, offset - 1); }
+  const_iterator lower_bound(Bytes offset) const { return first_behind(*this, offset - 1); }
+  iterator upper_bound(Bytes offset) { return first_behind(*this, offset); }
+  const_iterator upper_bound(Bytes offset) const { return first_behind(*this, offset); }
 
   // REQUIRES: there is none at the offset. Every change but `set_offset` moves the entries behind it:
   // iterators are void.
-  void emplace(Bytes offset, const Value& value) { insert(lower_bound(offset), offset, value); }
-  // REQUIRES: `next` is the first entry behind the offset, and there is none at it.
-  void insert(iterator next, Bytes offset, const Value& value) {
-    assert((next == end() || next->first > offset) && "an entry out of order");
+  void emplace(Bytes offset, const Value& value) { insert_behind(at_or_before(offset), offset, value); }
+  // REQUIRES: `before` is at_or_before(offset), and is before it.
+  void insert_behind(iterator before, Bytes offset, const Value& value) {
+    assert((before == end() || before->first < offset) && "two entries at one offset");
     if (chunks_.empty()) insert_chunk(0);
-    // In front of a chunk's first entry is behind the last one of the chunk before.
-    std::size_t c = next.chunk_;
-    if (c > 0 && next.at_ == first_of(*this, c).at_) next.at_ = chunks_[--c]->end();
-    if (chunks_[c]->size == kMost) {
+    const std::size_t c = before == end() ? 0 : before.chunk_;
+    Chunk& chunk = *chunks_[c];
+    if (chunk.size == kMost) {
       split(c);
       return emplace(offset, value);
     }
-    Chunk& chunk = *chunks_[c];
-    Entry* const at = next.at_ ? next.at_ : chunk.begin();
+    Entry* const at = before == end() ? chunk.begin() : before.at_ + 1;
     std::move_backward(at, chunk.end(), chunk.end() + 1);
     *at = {offset, value};
     ++chunk.size;
     ++size_;
-    firsts_[c] = chunk.entries[0].first;
+    if (at == chunk.begin()) firsts_[c] = offset;
   }
 
   // The entry behind it.
@@ -149,17 +147,33 @@ class OffsetMap {
   }
 
  private:
-  static bool is_before(const Entry& entry, Bytes offset) { return entry.first < offset; }
+  static Bytes offset_of(Bytes offset) { return offset; }
+  static Bytes offset_of(const Entry& entry) { return entry.first; }
 
-  // The last chunk that begins at the offset or before it, or the first.
-  std::size_t chunk_of(Bytes offset) const {
-    const auto behind = std::upper_bound(firsts_.begin(), firsts_.end(), offset);
-    return behind == firsts_.begin() ? 0 : static_cast<std::size_t>(behind - firsts_.begin()) - 1;
+  // The last of them at the offset or before it. REQUIRES: the first is. Nothing to guess for the processor.
+  template <typename T>
+  static T* last_until(T* first, std::size_t count, Bytes offset) {
+    while (count > 1) {
+      const std::size_t half = count / 2;
+      first = offset_of(first[half]) <= offset ? first + half : first;
+      count -= half;
+    }
+    return first;
   }
 
-  template <typename Map, typename Found>
-  static Found before(Map& map, Found position) {
-    return position == map.begin() ? map.end() : std::prev(position);
+  template <typename Map>
+  static auto last_until(Map& map, Bytes offset) {
+    if (map.chunks_.empty() || offset < map.firsts_.front()) return map.end();
+    const Bytes* const first = last_until(map.firsts_.data(), map.firsts_.size(), offset);
+    const auto c = static_cast<std::size_t>(first - map.firsts_.data());
+    Chunk& chunk = *map.chunks_[c];
+    return decltype(map.end()){map, c, last_until(chunk.begin(), chunk.size, offset)};
+  }
+
+  template <typename Map>
+  static auto first_behind(Map& map, Bytes offset) {
+    auto position = last_until(map, offset);
+    return position == map.end() ? map.begin() : ++position;
   }
 
   // The first entry of a chunk; end() behind the last chunk.
@@ -167,15 +181,6 @@ class OffsetMap {
   static auto first_of(Map& map, std::size_t chunk) {
     using Found = Position<std::is_const_v<Map>>;
     return Found{map, chunk, chunk < map.chunks_.size() ? map.chunks_[chunk]->begin() : nullptr};
-  }
-
-  template <typename Map>
-  static auto bound(Map& map, Bytes offset) {
-    if (map.chunks_.empty()) return map.end();
-    const std::size_t c = map.chunk_of(offset);
-    Chunk& chunk = *map.chunks_[c];
-    Entry* const at = std::lower_bound(chunk.begin(), chunk.end(), offset, is_before);
-    return at == chunk.end() ? first_of(map, c + 1) : decltype(map.end()){map, c, at};
   }
 
   void insert_chunk(std::size_t at) {

@@ -6,14 +6,20 @@ namespace ebb {
 
 namespace {
 
-bool pin_all(Pager& pager, std::span<PagedBlock* const> blocks, std::vector<BlockHold>& pins) {
+// true: all of them are there.
+bool pin_residents(std::span<PagedBlock* const> blocks, PinnedBlocks& pins) {
   pins.clear();
   for (PagedBlock* block : blocks)
-    if (block->resident()) pins.emplace_back(*block, &PagedBlock::pins);
+    if (block->resident()) pins.add(*block);
+  return pins.size() == blocks.size();
+}
+
+bool pin_all(Pager& pager, std::span<PagedBlock* const> blocks, PinnedBlocks& pins) {
+  if (pin_residents(blocks, pins)) return true;
   for (PagedBlock* block : blocks) {
     if (block->resident()) continue;
     if (!(block->has_bytes() ? pager.bring_in(*block) : pager.place(*block))) return false;
-    pins.emplace_back(*block, &PagedBlock::pins);
+    pins.add(*block);
   }
   return true;
 }
@@ -32,12 +38,13 @@ Bytes arena_bytes(std::span<PagedBlock* const> blocks) {
   return bytes;
 }
 
-bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside,
-                  std::vector<BlockHold>& pins) {
-  if (arena_bytes(blocks) > pager.capacity()) return false;
-  if (!pin_all(pager, blocks, pins)) {
-    pager.compact(blocks);
-    if (!pin_all(pager, blocks, pins)) return false;
+bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside, PinnedBlocks& pins) {
+  if (!pin_residents(blocks, pins)) {
+    if (arena_bytes(blocks) > pager.capacity()) return false;
+    if (!pin_all(pager, blocks, pins)) {
+      pager.compact(blocks);
+      if (!pin_all(pager, blocks, pins)) return false;
+    }
   }
   if (pager.make_hole(inside) || arena_bytes(blocks) + inside > pager.capacity()) return true;
   pager.compact(blocks);

@@ -13,7 +13,7 @@ namespace ebb {
 // `inside` bytes, compacting the blocks if they stand in its way; a hole that cannot be made is not an error,
 // the op may need less. false: the blocks themselves do not fit. REQUIRES: none is dropped; each block once.
 [[nodiscard]] bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside,
-                                std::vector<BlockHold>& pins);
+                                PinnedBlocks& pins);
 
 // Copies out what is not clean yet, so that an op that changes the blocks in place can be undone. false: the
 // host has no room.

@@ -123,32 +123,20 @@ bool Pager::return_to(PagedBlock& block, const Region& region) {
   return true;
 }
 
-void Pager::begin_unseen_use(PagedBlock& block, bool writes) {
-  assert(block.resident() && "compute uses what is not there");
-  if (block.at.arrived != kHappened) {
-    compute_waits(block.at.arrived, StallCause::copy_in);
-    block.at.arrived = kHappened;
-  }
-  if (writes && block.at.copied_until != kHappened) {
-    compute_waits(block.at.copied_until, StallCause::sync);
-    block.at.copied_until = kHappened;
-  }
+void Pager::wait_for_arrival(PagedBlock& block) {
+  compute_waits(block.at.arrived, StallCause::copy_in);
+  block.at.arrived = kHappened;
 }
 
-void Pager::begin_use(PagedBlock& block, bool writes) {
-  begin_unseen_use(block, writes);
-  touch(block);
+void Pager::wait_for_copy_out(PagedBlock& block) {
+  compute_waits(block.at.copied_until, StallCause::sync);
+  block.at.copied_until = kHappened;
 }
 
 void Pager::give_host_copy(PagedBlock& block) {
   if (!block.at.host) return;
   host_.give(block.at.host->place, std::span(&block.at.host->last_used, 1));
   block.at.host.reset();
-}
-
-void Pager::content_changed(PagedBlock& block) {
-  give_host_copy(block);
-  compute_advanced();
 }
 
 bool Pager::start_copy_out(PagedBlock& block) {

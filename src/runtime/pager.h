@@ -7,6 +7,7 @@
 // `begin_use`. A failed copy is tried once more, then BackendError passes and every block is where it was.
 #pragma once
 
+#include <cassert>
 #include <functional>
 #include <string>
 #include <unordered_set>
@@ -57,11 +58,21 @@ class Pager {
   // Starts the return of a block that is on the host. false: no room.
   [[nodiscard]] bool bring_in(PagedBlock& block) { return bring_in(block, Fit::best); }
   // Compute may use the bytes from here on. REQUIRES: resident and pinned.
-  void begin_use(PagedBlock& block, bool writes);
+  void begin_use(PagedBlock& block, bool writes) {
+    begin_unseen_use(block, writes);
+    touch(block);
+  }
   // The same for a use that the program does not know of: it says nothing about the next one.
-  void begin_unseen_use(PagedBlock& block, bool writes);
+  void begin_unseen_use(PagedBlock& block, bool writes) {
+    assert(block.resident() && "compute uses what is not there");
+    if (block.at.arrived != kHappened) wait_for_arrival(block);
+    if (writes && block.at.copied_until != kHappened) wait_for_copy_out(block);
+  }
   // New bytes: a host copy is stale. REQUIRES: resident.
-  void content_changed(PagedBlock& block);
+  void content_changed(PagedBlock& block) {
+    if (block.clean()) give_host_copy(block);
+    compute_advanced();
+  }
   // Copies out and stays; from then on the block is clean. false: the host has no room. REQUIRES: resident.
   [[nodiscard]] bool start_copy_out(PagedBlock& block);
   // Undoes changes of a clean block since it was copied out, before `content_changed`. REQUIRES: resident and
@@ -157,7 +168,9 @@ class Pager {
   bool send_away(Bytes begin, Bytes end);
   bool bring_in(PagedBlock& block, Fit fit);
   bool return_to(PagedBlock& block, const Region& region);
-  bool wait_for(Engine engine, const Region& region);
+  void wait_for(Engine engine, const Region& region);
+  void wait_for_arrival(PagedBlock& block);
+  void wait_for_copy_out(PagedBlock& block);
   Event compute_so_far();
   void forget_the_past() {
     if (arena_.has_much_to_forget()) arena_.forget(backend_, compute_mark());

@@ -84,7 +84,7 @@ bool Pager::clear_in_zone(Bytes bytes) {
   return clear_window(bytes, zone).has_value();
 }
 
-bool Pager::wait_for(Engine engine, const Region& region) {
+void Pager::wait_for(Engine engine, const Region& region) {
   try {
     for (const Event event : waits_)
       if (engine == Engine::compute)
@@ -95,7 +95,6 @@ bool Pager::wait_for(Engine engine, const Region& region) {
     arena_.give(region, waits_);
     throw;
   }
-  return true;
 }
 
 void Pager::compute_waits(Event event, StallCause cause) {

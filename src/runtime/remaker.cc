@@ -20,8 +20,8 @@ void Remaker::remake(std::span<PagedBlock* const> blocks) {
   parts_.lifetimes.reap_released();
 }
 
-void Remaker::bring_back(std::span<const Handle> stranded, std::vector<BlockHold>& holds) {
-  for (const Handle handle : stranded) holds.emplace_back(*parts_.table.find(handle), &PagedBlock::keeps);
+void Remaker::bring_back(std::span<const Handle> stranded, KeptBlocks& kept) {
+  for (const Handle handle : stranded) kept.add(*parts_.table.find(handle));
   for (const Handle handle : stranded) {
     PagedBlock* block = parts_.table.find(handle);
     if (!block->dropped()) continue;
@@ -30,22 +30,17 @@ void Remaker::bring_back(std::span<const Handle> stranded, std::vector<BlockHold
   }
 }
 
-void Remaker::prepare_change(PagedBlock& block, std::vector<BlockHold>& holds) {
-  bring_back(parts_.recipes.detach(block), holds);
-  parts_.lifetimes.reap_released();
-}
-
-void Remaker::expire_steps() {
+void Remaker::expire_some() {
   for (int k = 0; k < kMostAtOnce && parts_.recipes.full(parts_.statistics.ops); ++k) {
-    std::vector<BlockHold> holds;
+    KeptBlocks kept;
     const std::vector<Handle> stranded = parts_.recipes.expiring();
     try {
-      bring_back(stranded, holds);
+      bring_back(stranded, kept);
     } catch (const OutOfMemory&) {
       return;  // Not now: the step stays, and is asked about again before the next op.
     }
     parts_.recipes.expire_oldest();
-    holds.clear();
+    kept.clear();
     for (const Handle handle : stranded) parts_.lifetimes.reap(handle);
   }
 }

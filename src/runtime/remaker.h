@@ -35,14 +35,20 @@ class Remaker {
     remake(one);
   }
   // Call before the content of a block changes: recipes that read it find another way, or their blocks come
-  // back, held by `holds` against being dropped again. REQUIRES: the block is marked as changing until it has
+  // back, held by `kept` against being dropped again. REQUIRES: the block is marked as changing until it has
   // changed.
-  void prepare_change(PagedBlock& block, std::vector<BlockHold>& holds);
+  void prepare_change(PagedBlock& block, KeptBlocks& kept) {
+    if (parts_.recipes.needed(block)) bring_back(parts_.recipes.detach(block), kept);
+    parts_.lifetimes.reap_released();
+  }
   // Forgets some of the oldest steps if there are too many. Call it before every op.
-  void expire_steps();
+  void expire_steps() {
+    if (parts_.recipes.full(parts_.statistics.ops)) expire_some();
+  }
 
  private:
-  void bring_back(std::span<const Handle> stranded, std::vector<BlockHold>& holds);
+  void bring_back(std::span<const Handle> stranded, KeptBlocks& kept);
+  void expire_some();
 
   RuntimeParts parts_;
   std::unique_ptr<Replay> spare_;  // that ran before

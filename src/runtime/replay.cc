@@ -40,7 +40,7 @@ void Replay::begin(std::span<PagedBlock* const> targets) {
   }
   sort_and_unite(steps_);
   sort_and_unite(leaves_);
-  for (const Handle leaf : leaves_) keeps_.emplace_back(*parts_.table.find(leaf), &PagedBlock::keeps);
+  for (const Handle leaf : leaves_) keeps_.add(*parts_.table.find(leaf));
   for (std::size_t k = 0; k < steps_.size(); ++k)
     for (const StepInput& input : parts_.recipes.step(steps_[k]).inputs)
       readings_.push_back({input.block, input.version, k});
@@ -111,7 +111,7 @@ void Replay::cast(const Step& step) {
     cast_.add(handle, scratch);
     PagedBlock* live = parts_.table.find(handle);
     if (!live || !live->has_bytes()) continue;
-    cast_.keeps.emplace_back(*live, &PagedBlock::keeps);
+    cast_.keeps.add(*live);
     cast_.scratch_copies.emplace_back(scratch, live);
   }
 }
@@ -202,7 +202,7 @@ void Replay::settle_outputs(const Step& step, std::size_t index) {
     if (is_back && (is_target || parts_.guide.keeps_replayed(step, *block))) {
       parts_.pager.adopt(*block, *temporary(output.block)->block);
       parts_.recipes.forget(block->handle);
-      keeps_.emplace_back(*block, &PagedBlock::keeps);
+      keeps_.add(*block);
       returned_.push_back(block->handle);
       ++parts_.statistics.remakes;
       remove_temporary(output.block);

@@ -60,7 +60,7 @@ class Replay {
   ReplayCast cast_;                   // of the step that runs
   std::vector<PagedBlock*> scratch_;  // of the step that runs: side effects
   std::vector<Handle> returned_;      // dropped blocks that are back
-  std::vector<BlockHold> keeps_;      // on leaves and on what came back
+  KeptBlocks keeps_;                  //  leaves and on what came back
 };
 
 }  // namespace ebb

@@ -15,8 +15,8 @@ struct ReplayCast {
   std::vector<PagedBlock*> changed;                                 // of these, in place
   std::vector<std::pair<PagedBlock*, PagedBlock*>> scratch_copies;  // to, from
   std::vector<PagedBlock*> births;  // so far, in malloc order; nullptr: freed, or somebody else's now
-  std::vector<BlockHold> keeps;
-  std::vector<BlockHold> pins;
+  KeptBlocks keeps;
+  PinnedBlocks pins;
 
   void add(Handle handle, PagedBlock* block) {
     handles.push_back(handle);

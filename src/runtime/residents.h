@@ -42,14 +42,14 @@ class Residents {
   }
   void catch_up() {
     for (const Change& change : changes_) {
-      const auto at = by_offset_.lower_bound(change.offset);
+      const auto at = by_offset_.at_or_before(change.offset);
       const bool known = at != by_offset_.end() && at->first == change.offset;
       if (!change.block)
         by_offset_.erase(at);
       else if (known)
         at->second = change.block;
       else
-        by_offset_.insert(at, change.offset, change.block);
+        by_offset_.insert_behind(at, change.offset, change.block);
     }
     changes_.clear();
   }
@@ -62,7 +62,7 @@ class Residents {
       return a->at.region.offset < b->at.region.offset;
     });
     by_offset_ = {};
-    for (PagedBlock* block : blocks) by_offset_.insert(by_offset_.end(), block->at.region.offset, block);
+    for (PagedBlock* block : blocks) by_offset_.emplace(block->at.region.offset, block);
     must_list_ = false;
   }
 

@@ -59,7 +59,7 @@ TEST(Recorder, KnowsAfterAPauseWhoLives) {
   const Handle freed = blocks.create(300).handle;
   for (const Handle block : {stays, dies, freed}) recorder.malloc(block, blocks.find(block)->bytes);
   recorder.pause();
-  blocks.erase(dies);
+  blocks.erase(*blocks.find(dies));
   recorder.free(dies);
   blocks.find(freed)->freed = true;  // its bytes stay for somebody
   const Handle born = blocks.create(400).handle;

@@ -23,7 +23,7 @@ TEST(Residents, AreInOrderWhenSomebodyAsks) {
       if (const auto at = expected.find(offset); at != expected.end()) {
         residents.remove(*at->second);
         at->second->at = {};
-        table.erase(at->second->handle);
+        table.erase(*at->second);
         expected.erase(at);
         continue;
       }

@@ -1,0 +1,34 @@
+#include "runtime/reentrant_mutex.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace ebb {
+namespace {
+
+TEST(ReentrantMutex, ItsOwnerLocksItAgainAndNobodyElseBeforeItIsDone) {
+  ReentrantMutex mutex;
+  using Lock = std::lock_guard<ReentrantMutex>;
+  int inside = 0, most_inside = 0, rounds = 0;  // guarded by the mutex
+  const auto work = [&] {
+    for (int i = 0; i < 2'000; ++i) {
+      const Lock outer(mutex);
+      most_inside = std::max(most_inside, ++inside);
+      {
+        const Lock inner(mutex);
+        ++rounds;
+      }
+      --inside;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(rounds, 8'000);
+  EXPECT_EQ(most_inside, 1);
+}
+
+}  // namespace
+}  // namespace ebb
