@@ -47,15 +47,11 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       tracker_(tracker),
       plan_(std::move(plan)),
       program_(tracker.iteration().program),
-      runs_(program_.ops().size()),
+      runs_(program_.ops().size() + 1),
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
-      nth_birth_(program_.blocks().size(), 0),
       kept_until_(program_.blocks().size(), 0),
       surprises_(parts.pager.surprises().count()) {
-  for (const Op& op : program_.ops())
-    for (std::size_t k = 0; k < op.births.size(); ++k)
-      nth_birth_[static_cast<std::size_t>(op.births[k])] = static_cast<int>(k);
   std::int32_t items = 0;
   const std::vector<Command>& commands = plan_->schedule.commands;
   for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -77,7 +73,11 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
         targets_[static_cast<std::size_t>(position)].push_back(plan_->gaps[g].block);
   const std::vector<ReplayStep>& steps = plan_->lowered.replays;
   const std::vector<bool> remembered = remembered_ops(program_, *plan_, targets_);
-  for (std::size_t op = 0; op < runs_.size(); ++op) runs_[op].remembered = remembered[op];
+  for (OpIndex op = 0; op < program_.op_count(); ++op) {
+    runs_[static_cast<std::size_t>(op)].remembered = remembered[static_cast<std::size_t>(op)];
+    list_rooms(op);
+    runs_[static_cast<std::size_t>(op) + 1].first_room = static_cast<std::int32_t>(rooms_.size());
+  }
   for (std::size_t k = steps.size(); k-- > 0;)
     first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
   parts_.pager.keep_low_end_for_plan(true);
@@ -133,7 +133,7 @@ void Follower::issue_until(OpIndex op) {
   const std::vector<Command>& commands = plan_->schedule.commands;
   if (next_ > command) {
     // The iteration ended as planned: what is left of it belongs before the next. Else it is void.
-    const bool ended = next_ > runs_.back().command;
+    const bool ended = next_ > run(program_.op_count() - 1).command;
     while (ended && next_ < commands.size()) issue(commands[next_++]);
     let_all_go();
     next_ = step_ = 0;
@@ -295,23 +295,25 @@ bool Follower::keeps_replayed(const Step& step, const PagedBlock& block) const {
   return id < 0 || !planned_step(step) || is_target(id, replaying_);
 }
 
+void Follower::list_rooms(OpIndex op) {
+  const auto add = [&](BlockId block, Bytes offset, Bytes bytes) {
+    if (bytes == 0) return;
+    rooms_.push_back({block, offset == layout::kUnplanned ? PlannedPlace{}
+                                                          : PlannedPlace{offset, arena_end(offset, bytes)}});
+  };
+  const std::vector<BlockId>& births = program_.op(op).births;
+  for (std::size_t k = 0; k < births.size(); ++k)
+    add(births[k], plan_->offsets.births.offset(op, static_cast<int>(k)), program_.block(births[k]).bytes);
+  add(kInsideOnly, plan_->offsets.workspaces[static_cast<std::size_t>(op)], program_.op(op).workspace);
+}
+
 bool Follower::make_room(OpIndex op) {
-  const auto i = static_cast<std::size_t>(op);
-  const Program& program = program_;
-  for (std::size_t k = 0; k < program.op(op).births.size(); ++k) {
-    const BlockId id = program.op(op).births[k];
-    const PagedBlock* block = tracker_.bound(id);
+  for (const PlannedRoom& room : rooms(op)) {
+    const PagedBlock* block = room.block < 0 ? nullptr : tracker_.bound(room.block);
     if (block && block->resident()) continue;  // malloc'd before the op
-    const Bytes offset = plan_->offsets.births.offset(op, static_cast<int>(k));
-    if (program.block(id).bytes == 0) continue;
-    if (offset == layout::kUnplanned ||
-        !parts_.pager.clear(offset, arena_end(offset, program.block(id).bytes)))
-      return false;
+    if (!room.place.planned() || !parts_.pager.clear(room.place.begin, room.place.end)) return false;
   }
-  const Bytes workspace = program.op(op).workspace;
-  const Bytes offset = plan_->offsets.workspaces[i];
-  return workspace == 0 ||
-         (offset != layout::kUnplanned && parts_.pager.clear(offset, arena_end(offset, workspace)));
+  return true;
 }
 
 bool Follower::make_room_for(const Step& replayed) {
@@ -325,15 +327,9 @@ bool Follower::make_room_for(const Step& replayed) {
 }
 
 PlannedPlace Follower::place_of(const ScriptMalloc& malloc, OpIndex op) const {
-  if (malloc.block >= 0) {
-    const Bytes offset = plan_->offsets.births.offset(op, nth_birth_[static_cast<std::size_t>(malloc.block)]);
-    if (offset == layout::kUnplanned || malloc.bytes == 0) return {};
-    return {offset, arena_end(offset, malloc.bytes)};
-  }
-  const Bytes workspace = program_.op(op).workspace;
-  const Bytes offset = plan_->offsets.workspaces[static_cast<std::size_t>(op)];
-  if (malloc.block != kInsideOnly || offset == layout::kUnplanned || workspace == 0) return {};
-  return {offset, arena_end(offset, workspace)};
+  for (const PlannedRoom& room : rooms(op))
+    if (room.block == malloc.block) return room.place;
+  return {};
 }
 
 PlannedPlace Follower::place_of_replayed(const Step& step, std::size_t nth) const {

@@ -58,10 +58,20 @@ class Follower {
   struct PlannedRun {
     std::size_t command = 0;        // that runs the op
     std::int32_t items_before = 0;  // listed before it
+    std::int32_t first_room = 0;    // of what it mallocs
     bool remembered = false;        // the plan needs its recipe
+  };
+  // Of a birth, or of all that an op mallocs beside (kInsideOnly).
+  struct PlannedRoom {
+    BlockId block = 0;
+    PlannedPlace place = {};
   };
   const PlannedRun& run(OpIndex op) const { return runs_[static_cast<std::size_t>(op)]; }
   void settle();
+  std::span<const PlannedRoom> rooms(OpIndex op) const {
+    return {rooms_.data() + run(op).first_room, rooms_.data() + run(op + 1).first_room};
+  }
+  void list_rooms(OpIndex op);
   bool is_target(BlockId block, OpIndex position) const;
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
@@ -82,10 +92,10 @@ class Follower {
   const Tracker& tracker_;
   std::shared_ptr<const PreparedPlan> plan_;
   const Program& program_;
-  std::vector<PlannedRun> runs_;               // by op
+  std::vector<PlannedRun> runs_;               // by op, and the end
+  std::vector<PlannedRoom> rooms_;             // of all ops, one after the other
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
-  std::vector<int> nth_birth_;                 // by block: among the births of its op
   std::vector<std::size_t> kept_until_;        // by block: past its death, its drop's command; or 0
   std::vector<HeldBlock> held_;                // freed by the program
   std::size_t next_ = 0;                       // command to issue

@@ -1,6 +1,7 @@
 #include "runtime/tracker.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ebb {
 namespace {
@@ -20,24 +21,33 @@ OpIndex distance_to_next(const Program& program, BlockId block, OpIndex op) {
 }  // namespace
 
 Tracker::Tracker(std::shared_ptr<const ScriptedIteration> iteration)
-    : iteration_(std::move(iteration)),
-      bound_(iteration_->program.blocks().size(), nullptr),
-      birth_use_in_(iteration_->program.blocks().size(), 0) {
+    : iteration_(std::move(iteration)), bound_(iteration_->program.blocks().size(), nullptr) {
   const Program& program = iteration_->program;
-  for (OpIndex i = 0; i < op_count(); ++i) {
-    first_expected_.push_back(static_cast<std::int32_t>(expected_operands_.size()));
-    for (const ScriptOperand& operand : script(i).operands)
-      expected_operands_.push_back(
-          {.bytes = operand.bytes,
-           .block = operand.block,
-           .next_use_in = operand.block < 0 ? 0 : distance_to_next(program, operand.block, i),
-           .reads = operand.reads,
-           .writes = operand.writes,
-           .side_effect = operand.side_effect});
+  std::vector<OpIndex> birth_use_in(program.blocks().size(), 0);
+  for (OpIndex i = 0; i < op_count(); ++i)
     for (const BlockId block : program.op(i).births)
-      birth_use_in_[static_cast<std::size_t>(block)] = distance_to_next(program, block, i);
+      birth_use_in[static_cast<std::size_t>(block)] = distance_to_next(program, block, i);
+  std::unordered_set<std::string_view> names;
+  const auto begin_op = [&](std::string_view name) {
+    ops_.push_back({.name = *names.insert(name).first,
+                    .first_operand = static_cast<std::int32_t>(operands_.size()),
+                    .first_malloc = static_cast<std::int32_t>(mallocs_.size())});
+  };
+  for (OpIndex i = 0; i < op_count(); ++i) {
+    const ScriptOp& script = iteration_->script[static_cast<std::size_t>(i)];
+    begin_op(program.op(i).name);
+    for (const ScriptOperand& operand : script.operands)
+      operands_.push_back({.bytes = operand.bytes,
+                           .block = operand.block,
+                           .next_use_in = operand.block < 0 ? 0 : distance_to_next(program, operand.block, i),
+                           .reads = operand.reads,
+                           .writes = operand.writes,
+                           .side_effect = operand.side_effect});
+    for (const ScriptMalloc& malloc : script.mallocs)
+      mallocs_.push_back(
+          {malloc, malloc.block < 0 ? 0 : birth_use_in[static_cast<std::size_t>(malloc.block)]});
   }
-  first_expected_.push_back(static_cast<std::int32_t>(expected_operands_.size()));
+  begin_op({});
 }
 
 Tracker::~Tracker() {
@@ -59,8 +69,8 @@ void Tracker::bind(BlockId id, PagedBlock& block) {
 }
 
 bool Tracker::looks_like(OpIndex op, const OpSeen& seen) const {
-  const std::span<const Expected> wanted = expected(op);
-  if (seen.operands.size() > wanted.size() || iteration_->program.op(op).name != seen.name) return false;
+  const std::span<const ExpectedOperand> wanted = operands(op);
+  if (seen.operands.size() > wanted.size() || expected(op).name != seen.name) return false;
   for (std::size_t k = 0; k < seen.operands.size(); ++k) {
     const Operand& operand = seen.operands[k];
     if (wanted[k].bytes != operand.block->bytes || wanted[k].writes != operand.changes() ||
@@ -72,7 +82,7 @@ bool Tracker::looks_like(OpIndex op, const OpSeen& seen) const {
 }
 
 bool Tracker::has_its_blocks(OpIndex op, const OpSeen& seen) const {
-  const std::span<const Expected> wanted = expected(op);
+  const std::span<const ExpectedOperand> wanted = operands(op);
   for (std::size_t k = 0; k < seen.operands.size(); ++k)
     if (wanted[k].block >= 0 && bound(wanted[k].block) != seen.operands[k].block) return false;
   return true;
@@ -86,22 +96,26 @@ std::optional<OpIndex> Tracker::ahead(const OpSeen& seen) const {
   return std::nullopt;
 }
 
-void Tracker::run(OpIndex op, const OpSeen& seen, std::int64_t now) {
+bool Tracker::run(OpIndex op, const OpSeen& seen, std::int64_t now) {
   if (op != place_) next_malloc_ = 0;
   place_ = running_ = op;
   now_ = now;
   suspended_ = false;
   ++in_a_row_;
-  const std::span<const Expected> wanted = expected(op);
+  const std::span<const ExpectedOperand> wanted = operands(op);
+  bool has_its_blocks = true;
   for (std::size_t k = 0; k < seen.operands.size(); ++k) {
     if (wanted[k].block < 0) continue;
     PagedBlock& block = *seen.operands[k].block;
-    bind(wanted[k].block, block);
     block.next_use = now + wanted[k].next_use_in;
+    if (bound(wanted[k].block) == &block) continue;
+    has_its_blocks = false;
+    bind(wanted[k].block, block);
   }
-  const auto& mallocs = script(op).mallocs;
-  while (next_malloc_ < mallocs.size() && !mallocs[next_malloc_].inside) ++next_malloc_;
+  const std::span<const ExpectedMalloc> planned = mallocs(op);
+  while (next_malloc_ < planned.size() && !planned[next_malloc_].malloc.inside) ++next_malloc_;
   first_inside_ = next_malloc_;
+  return has_its_blocks;
 }
 
 Tracker::Verdict Tracker::op_begins(const OpSeen& seen, std::int64_t now) {
@@ -114,8 +128,8 @@ Tracker::Verdict Tracker::op_begins(const OpSeen& seen, std::int64_t now) {
   }
   if (looks_like(place_, seen) && (!suspended_ || has_its_blocks(place_, seen))) {
     // The same op on other blocks is still the op: the plan goes on with those.
-    if (complete() && !has_its_blocks(place_, seen)) ++deviations_;
-    run(place_, seen, now);
+    const bool all_are_bound = complete();
+    if (!run(place_, seen, now) && all_are_bound) ++deviations_;
     return Verdict::expected;
   }
   if (const std::optional<OpIndex> place = ahead(seen)) {
@@ -159,22 +173,29 @@ void Tracker::op_ended() {
 }
 
 const ScriptMalloc* Tracker::expect_malloc(Bytes bytes) {
-  expected_ = nullptr;
+  expected_malloc_ = nullptr;
   if (!on_the_way()) return nullptr;
-  const auto& mallocs = script(place_).mallocs;
+  const std::span<const ExpectedMalloc> planned = mallocs(place_);
   const bool inside = running_ != kNoOp;
-  const bool listed = next_malloc_ < mallocs.size() && mallocs[next_malloc_].inside == inside;
-  if (listed && mallocs[next_malloc_].bytes == bytes) return expected_ = &mallocs[next_malloc_++];
+  const ExpectedMalloc* next = next_malloc_ < planned.size() ? &planned[next_malloc_] : nullptr;
+  if (next && next->malloc.inside != inside) next = nullptr;
+  if (next && next->malloc.bytes == bytes) {
+    ++next_malloc_;
+    expected_malloc_ = next;
+    return &next->malloc;
+  }
   if (inside && complete()) ++deviations_;
   // Smaller than the one it stands for (a shorter batch): not its block, but its room.
-  return listed && inside && bytes < mallocs[next_malloc_].bytes ? &mallocs[next_malloc_++] : nullptr;
+  if (!next || !inside || bytes > next->malloc.bytes) return nullptr;
+  ++next_malloc_;
+  return &next->malloc;
 }
 
 void Tracker::malloced(PagedBlock& block) {
-  if (!expected_ || expected_->block < 0) return;
-  bind(expected_->block, block);
-  block.next_use = now_ + birth_use_in_[static_cast<std::size_t>(expected_->block)];
-  expected_ = nullptr;
+  const ExpectedMalloc* expected = std::exchange(expected_malloc_, nullptr);
+  if (!expected || expected->malloc.block < 0) return;
+  bind(expected->malloc.block, block);
+  block.next_use = now_ + expected->next_use_in;
 }
 
 }  // namespace ebb

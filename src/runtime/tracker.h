@@ -56,19 +56,26 @@ class Tracker {
 
  private:
   OpIndex op_count() const { return iteration_->program.op_count(); }
-  const ScriptOp& script(OpIndex op) const { return iteration_->script[static_cast<std::size_t>(op)]; }
   bool looks_like(OpIndex op, const OpSeen& seen) const;
   // Of one that looks like it: is it called with the blocks that are expected?
   bool has_its_blocks(OpIndex op, const OpSeen& seen) const;
   bool is(OpIndex op, const OpSeen& seen) const { return looks_like(op, seen) && has_its_blocks(op, seen); }
   std::optional<OpIndex> ahead(const OpSeen& seen) const;
-  void run(OpIndex op, const OpSeen& seen, std::int64_t now);
+  // Takes its blocks to be the op's. false: others were.
+  bool run(OpIndex op, const OpSeen& seen, std::int64_t now);
   void bind(BlockId id, PagedBlock& block);
   bool search(const OpSeen& seen);
 
   std::shared_ptr<const ScriptedIteration> iteration_;
+  // The iteration as it is compared, each list in one piece: a host that goes through it touches little
+  // memory.
+  struct ExpectedOp {
+    std::string_view name;  // one for all ops of that name
+    std::int32_t first_operand = 0;
+    std::int32_t first_malloc = 0;
+  };
   // What an op is called with, and how many ops later its block is used again.
-  struct Expected {
+  struct ExpectedOperand {
     Bytes bytes = 0;
     BlockId block = 0;
     OpIndex next_use_in = 0;
@@ -76,15 +83,21 @@ class Tracker {
     bool writes = false;
     bool side_effect = false;
   };
-  std::span<const Expected> expected(OpIndex op) const {
-    const std::int32_t* first = &first_expected_[static_cast<std::size_t>(op)];
-    return std::span(expected_operands_)
-        .subspan(static_cast<std::size_t>(first[0]), static_cast<std::size_t>(first[1] - first[0]));
+  struct ExpectedMalloc {
+    ScriptMalloc malloc;
+    OpIndex next_use_in = 0;
+  };
+  const ExpectedOp& expected(OpIndex op) const { return ops_[static_cast<std::size_t>(op)]; }
+  std::span<const ExpectedOperand> operands(OpIndex op) const {
+    return {operands_.data() + expected(op).first_operand, operands_.data() + expected(op + 1).first_operand};
   }
-  std::vector<PagedBlock*> bound_;            // by block
-  std::vector<Expected> expected_operands_;   // of all ops, one after the other
-  std::vector<std::int32_t> first_expected_;  // by op: its first; and the end
-  std::vector<OpIndex> birth_use_in_;         // by block: from its birth to its next use
+  std::span<const ExpectedMalloc> mallocs(OpIndex op) const {
+    return {mallocs_.data() + expected(op).first_malloc, mallocs_.data() + expected(op + 1).first_malloc};
+  }
+  std::vector<PagedBlock*> bound_;         // by block
+  std::vector<ExpectedOp> ops_;            // and the end
+  std::vector<ExpectedOperand> operands_;  // of all ops, one after the other
+  std::vector<ExpectedMalloc> mallocs_;    // the same
   bool known_ = false;
   bool suspended_ = false;
   OpIndex place_ = 0;
@@ -94,7 +107,7 @@ class Tracker {
   std::size_t next_malloc_ = 0;   // of op place_
   std::size_t first_inside_ = 0;  // malloc of the op that runs
   std::int64_t now_ = 0;
-  const ScriptMalloc* expected_ = nullptr;
+  const ExpectedMalloc* expected_malloc_ = nullptr;
   std::vector<OpIndex> candidates_;  // places that fit what came last
   std::int64_t candidate_run_ = 0;
 };
