@@ -110,7 +110,12 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      for (int i = 0; i < kMostWarmUp && !is_steady(device.status()); ++i) player.iterate();
+      int content =
+          0;  // iterations since the last plan was looked for: if it is better it takes over meanwhile
+      for (int i = 0; i < kMostWarmUp && (content < kTakesOver || !is_steady(device.status())); ++i) {
+        player.iterate();
+        content = device.status().improving ? 0 : content + 1;
+      }
       device.synchronize();
       backend.take();
       player.take_times();
@@ -125,6 +130,7 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
+  static constexpr int kTakesOver = 3;
   static constexpr int kMostWarmUp = 1000;  // it may lose its plan
 
   // No better plan is looked for beside it, and no op is timed: those of the 1st, 2nd, 4th, 8th … planned

@@ -45,10 +45,16 @@ class Selection {
  private:
   Bytes worst_missing() const { return *std::max_element(missing_.begin(), missing_.end()); }
 
-  bool helps(const CapuchinCandidate& candidate) const {
+  bool helps(const CapuchinCandidate& candidate) {
     const Gap& gap = problem_.gaps[candidate.gap];
-    return std::any_of(missing_.begin() + gap.from + 1, missing_.begin() + gap.to,
-                       [](Bytes bytes) { return bytes > 0; });
+    if (next_missing_.empty()) list_missing();
+    return next_missing_[static_cast<std::size_t>(gap.from) + 1] < gap.to;
+  }
+
+  void list_missing() {
+    next_missing_.assign(missing_.size() + 1, static_cast<OpIndex>(missing_.size()));
+    for (std::size_t j = missing_.size(); j-- > 0;)
+      next_missing_[j] = missing_[j] > 0 ? static_cast<OpIndex>(j) : next_missing_[j + 1];
   }
 
   void take(const CapuchinCandidate& candidate, Action action) {
@@ -56,6 +62,7 @@ class Selection {
     plan_[candidate.gap].action = action;
     const Bytes bytes = action == Action::keep ? -candidate.bytes : candidate.bytes;
     for (OpIndex j = gap.from + 1; j < gap.to; ++j) missing_[static_cast<std::size_t>(j)] -= bytes;
+    next_missing_.clear();
   }
 
   void choose_swap(std::size_t i) {
@@ -89,6 +96,7 @@ class Selection {
       missing_[static_cast<std::size_t>(failure.op)] =
           std::max(missing_[static_cast<std::size_t>(failure.op)], Bytes{0}) + failure.needed -
           failure.available;
+      next_missing_.clear();
       return choose_cheapest();
     }
     CapuchinCandidate* guilty = nullptr;
@@ -107,7 +115,8 @@ class Selection {
   const std::int64_t most_;
   CapuchinCandidates candidates_;
   std::vector<std::size_t> by_free_time_;
-  std::vector<Bytes> missing_;  // by op: how far it is above the limit with what was chosen
+  std::vector<Bytes> missing_;         // by op: how far it is above the limit with what was chosen
+  std::vector<OpIndex> next_missing_;  // by op: the first from there on that is above it; empty: to be listed
   Plan plan_;
   Evaluator evaluate_;
 };
@@ -160,10 +169,12 @@ class Feedback {
 
   // False if nobody waited or no trigger can move.
   bool trigger_earlier() {
+    list_copies_in();
+    std::vector<bool> is_late(triggers_.size(), false);
     std::vector<std::size_t> late;
     for (const Stall& stall : timeline_.stalls)
-      for (std::size_t i = 0; i < triggers_.size(); ++i)
-        if (stall.cause == StallCause::copy_in && needed_at(i) == stall.op) blame(i, late);
+      for (std::size_t i = 0; stall.cause == StallCause::copy_in && i < triggers_.size(); ++i)
+        if (needed_at(i) == stall.op) blame(i, is_late, late);
     bool moved = false;
     for (std::size_t i : late) {
       const OpIndex before = triggers_[i].position;
@@ -175,20 +186,35 @@ class Feedback {
     return moved;
   }
 
-  // A copy is late by itself, or because the link was busy with those before it.
-  void blame(std::size_t i, std::vector<std::size_t>& late) const {
-    Nanoseconds free_from = -1;
-    for (auto span = timeline_.spans.rbegin(); span != timeline_.spans.rend(); ++span) {
-      if (span->lane != Lane::in) continue;
-      if (span->gap != triggers_[i].gap && span->end != free_from) continue;
-      const auto swap = std::find_if(triggers_.begin(), triggers_.end(),
-                                     [&](const Trigger& trigger) { return trigger.gap == span->gap; });
-      const auto k = static_cast<std::size_t>(swap - triggers_.begin());
-      if (std::find(late.begin(), late.end(), k) == late.end()) late.push_back(k);
-      free_from = span->start;
+  void list_copies_in() {
+    copies_in_.clear();
+    last_copy_in_.assign(triggers_.size(), 0);
+    std::vector<std::size_t> trigger_of(static_cast<std::size_t>(problem_.gaps.count()));
+    for (std::size_t i = 0; i < triggers_.size(); ++i)
+      trigger_of[static_cast<std::size_t>(triggers_[i].gap)] = i;
+    for (const Span& span : timeline_.spans) {
+      if (span.lane != Lane::in) continue;
+      const std::size_t i = trigger_of[static_cast<std::size_t>(span.gap)];
+      copies_in_.push_back({span.start, span.end, i});
+      last_copy_in_[i] = copies_in_.size();
     }
   }
 
+  // A copy is late by itself, or because the link was busy with those before it.
+  void blame(std::size_t i, std::vector<bool>& is_late, std::vector<std::size_t>& late) const {
+    for (std::size_t k = last_copy_in_[i]; k-- > 0;) {
+      const CopyIn& copy = copies_in_[k];
+      if (k + 1 < last_copy_in_[i] && copy.end != copies_in_[k + 1].start) return;
+      if (!is_late[copy.trigger]) late.push_back(copy.trigger);
+      is_late[copy.trigger] = true;
+    }
+  }
+
+  struct CopyIn {
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+    std::size_t trigger = 0;
+  };
   const PlanningProblem& problem_;
   const std::int64_t most_;
   const std::vector<Nanoseconds> starts_;
@@ -197,6 +223,9 @@ class Feedback {
   const LoweredPlan lowered_;      // with every copy back as early as there is room
   std::vector<Trigger> triggers_;  // by swap
   std::vector<double> lead_;       // by swap, in copy times
+  // Of the last run, in the order of the link; by swap, the end of its last one's place in that list.
+  std::vector<CopyIn> copies_in_;
+  std::vector<std::size_t> last_copy_in_;
   Timeline timeline_;
 };
 
