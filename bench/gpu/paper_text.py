@@ -110,7 +110,7 @@ def smartpool(journal: Journal) -> str:
 
 def _largest(journal: Journal, network: str, planner: str) -> Row | None:
     rows = [row for row in journal.rows if row.get("part") == "home" and row["network"] == network and row["what"] == planner and row.get("follows")]
-    return max(rows, key=lambda row: row["batch"], default=None)
+    return max(reversed(rows), key=lambda row: row["batch"], default=None)  # of equal ones the newest
 
 
 def home(journal: Journal) -> str:
