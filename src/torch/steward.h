@@ -21,10 +21,10 @@
 
 #include "runtime/device.h"
 #include "runtime/handle_map.h"
+#include "runtime/reentrant_mutex.h"
 #include "torch/block_record.h"
 #include "torch/collective_work.h"
 #include "torch/platform.h"
-#include "torch/reentrant_mutex.h"
 #include "torch/torch_version.h"
 
 namespace ebb::torch_adapter {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 namespace ebb {
@@ -28,6 +29,35 @@ TEST(ReentrantMutex, ItsOwnerLocksItAgainAndNobodyElseBeforeItIsDone) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(rounds, 8'000);
   EXPECT_EQ(most_inside, 1);
+}
+
+bool another_thread_gets(ReentrantMutex& mutex) {
+  bool got = false;
+  std::thread([&] {
+    got = mutex.try_lock();
+    if (got) mutex.unlock();
+  }).join();
+  return got;
+}
+
+TEST(ReentrantMutex, IsFreeWhenItsOwnerUnlockedItAsOftenAsItLockedIt) {
+  ReentrantMutex mutex;
+  mutex.lock();
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.lock();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(another_thread_gets(mutex));
+    mutex.unlock();
+  }
+  EXPECT_TRUE(another_thread_gets(mutex));
+}
+
+TEST(ReentrantMutex, AbandonedIsLockedForEverybody) {
+  ReentrantMutex mutex;
+  mutex.lock();
+  mutex.abandon();
+  EXPECT_FALSE(mutex.try_lock());
+  EXPECT_FALSE(another_thread_gets(mutex));
 }
 
 }  // namespace
