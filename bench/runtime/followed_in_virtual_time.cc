@@ -52,8 +52,9 @@ void show_long_gaps(const Program& program, const StepComparison& step) {
 
 // Of the last iteration.
 void show_surprises(const Device& device, OpIndex ops) {
+  const std::int64_t began = device.statistics().ops - ops;
   for (const Surprise& surprise : device.surprises())
-    if (surprise.at >= device.statistics().ops - ops)
+    if (surprise.at >= began)
       fmt::print("    {} of {} bytes at {}, wanted {} to {}, {}{}\n", name_of(surprise.kind), surprise.bytes,
                  surprise.offset, surprise.wanted, surprise.wanted_end, surprise.replay ? "again " : "",
                  surprise.op);

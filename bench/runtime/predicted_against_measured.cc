@@ -110,8 +110,7 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      int content =
-          0;  // iterations since the last plan was looked for: if it is better it takes over meanwhile
+      int content = 0;  // iterations since a better plan was looked for
       for (int i = 0; i < kMostWarmUp && (content < kTakesOver || !is_steady(device.status())); ++i) {
         player.iterate();
         content = device.status().improving ? 0 : content + 1;
@@ -130,7 +129,7 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
-  static constexpr int kTakesOver = 3;
+  static constexpr int kTakesOver = 3;      // iterations until the plan found last is followed
   static constexpr int kMostWarmUp = 1000;  // it may lose its plan
 
   // No better plan is looked for beside it, and no op is timed: those of the 1st, 2nd, 4th, 8th … planned

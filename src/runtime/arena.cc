@@ -121,7 +121,7 @@ std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, st
   bytes = rounded(bytes);
   Piece first;               // of the hole
   Bytes low = 0, high = -1;  // of the hole, as far as it is known
-  for (Piece piece = first_from(pieces_, begin); piece != pieces_.end() && piece->first < end; ++piece) {
+  for (Piece piece = pieces_.first_from(begin); piece != pieces_.end() && piece->first < end; ++piece) {
     if (piece->first != high) {
       first = piece;
       low = std::max(begin, piece->first);
@@ -135,7 +135,7 @@ std::optional<Region> Arena::take_within(Bytes begin, Bytes end, Bytes bytes, st
 bool Arena::is_free(Bytes begin, Bytes end, std::vector<Event>& waits) const {
   Event out = kHappened, in = kHappened;
   Bytes free_until = begin;
-  for (ConstPiece piece = first_from(pieces_, begin); piece != pieces_.end() && piece->first < end; ++piece) {
+  for (ConstPiece piece = pieces_.first_from(begin); piece != pieces_.end() && piece->first < end; ++piece) {
     const Free& free = piece->second;
     if (free.end <= begin) continue;
     if (piece->first <= free_until) free_until = free.end;

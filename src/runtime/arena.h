@@ -93,12 +93,6 @@ class Arena {
   using Pieces = OffsetMap<Free>;
   using Piece = Pieces::iterator;
   using ConstPiece = Pieces::const_iterator;
-  // The first piece that may reach behind the offset.
-  template <typename Map>
-  static auto first_from(Map& pieces, Bytes offset) {
-    const auto piece = pieces.at_or_before(offset);
-    return piece == pieces.end() ? pieces.begin() : piece;
-  }
   // The hole that begins with the piece, which becomes the first one behind it.
   Region next_hole(ConstPiece& piece) const;
   // The smallest hole that has room for it below `end`; of 0 bytes if there is none.

@@ -89,6 +89,9 @@ class OffsetMap {
   // The last entry at the offset or before it; end() if there is none.
   iterator at_or_before(Bytes offset) { return last_until(*this, offset); }
   const_iterator at_or_before(Bytes offset) const { return last_until(*this, offset); }
+  // The same, but the first entry of all if there is none: where to begin with what may reach behind it.
+  iterator first_from(Bytes offset) { return or_first(*this, at_or_before(offset)); }
+  const_iterator first_from(Bytes offset) const { return or_first(*this, at_or_before(offset)); }
 
   // The first entry at the offset or behind it; the first one behind it.
   iterator lower_bound(Bytes offset) { return first_behind(*this, offset - 1); }
@@ -168,6 +171,11 @@ class OffsetMap {
     const auto c = static_cast<std::size_t>(first - map.firsts_.data());
     Chunk& chunk = *map.chunks_[c];
     return decltype(map.end()){map, c, last_until(chunk.begin(), chunk.size, offset)};
+  }
+
+  template <typename Map, typename Found>
+  static Found or_first(Map& map, Found position) {
+    return position == map.end() ? map.begin() : position;
   }
 
   template <typename Map>

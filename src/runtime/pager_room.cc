@@ -106,9 +106,8 @@ void Pager::compute_waits(Event event, StallCause cause) {
 bool Pager::send_away(Bytes begin, Bytes end) {
   if (!options_.may_move) return false;
   for (;;) {
-    const OffsetMap<PagedBlock*>& residents = residents_.in_order();
-    const auto it = residents.lower_bound(end);
-    if (it == residents.begin()) return true;
+    const auto it = residents().lower_bound(end);
+    if (it == residents().begin()) return true;
     PagedBlock& block = *std::prev(it)->second;
     if (block.at.region.end() <= begin) return true;
     const Bytes offset = block.at.region.offset;
@@ -176,12 +175,7 @@ double Pager::cost_of_evicting(const PagedBlock& block, bool small_too) const {
 std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, AddressRange where) {
   pieces_.clear();
   piece_blocks_.clear();
-  const OffsetMap<PagedBlock*>& residents = residents_.in_order();
-  const auto first_in = [&](const auto& map) {
-    const auto before = map.at_or_before(where.begin);
-    return before == map.end() ? map.begin() : before;
-  };
-  auto free = first_in(arena_.pieces());
+  auto free = arena_.pieces().first_from(where.begin);
   const auto add_holes_before = [&](Bytes offset) {
     for (; free != arena_.pieces().end() && free->first < offset; ++free) {
       const Bytes low = std::max(free->first, where.begin);
@@ -195,7 +189,8 @@ std::optional<PieceWindow> Pager::choose_window(Bytes need, bool small_too, Addr
       piece_blocks_.push_back(nullptr);
     }
   };
-  for (auto resident = first_in(residents); resident != residents.end(); ++resident) {
+  const OffsetMap<PagedBlock*>& residents = this->residents();
+  for (auto resident = residents.first_from(where.begin); resident != residents.end(); ++resident) {
     const auto& [offset, block] = *resident;
     if (offset >= where.end) break;
     const Bytes low = std::max(offset, where.begin), high = std::min(block->at.region.end(), where.end);

@@ -8,15 +8,25 @@
 namespace ebb::testing {
 namespace {
 
+constexpr Bytes kUnit = 512;
+
+// Planned by `plan`; empty: by the default planner.
+DeviceOptions planned_within(Bytes limit, PlanFunction plan = {}) {
+  return {.limit = limit,
+          .mode = Mode::planned,
+          .allow_recompute = true,
+          .smallest_managed = kUnit,
+          .host_slab = 64 * kKiB,
+          .plan = std::move(plan)};
+}
+
 // The last op reads block 0, which lies where the plan wants a part of block 1.
 TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
-  constexpr Bytes kUnit = 512;
   const Program last_reads_first =
       literal_program({op({writes(2)}), op({reads(1), reads(2)}), op({reads(0)})},
                       {persistent(10), persistent(10), local(18, 0, 1)});
   NullBackend backend;
-  Device device(backend,
-                {.limit = 40 * kUnit, .mode = Mode::planned, .smallest_managed = 1, .host_slab = 64 * kKiB});
+  Device device(backend, planned_within(40 * kUnit));
   const Handle first = device.malloc(kUnit);
   ProgramRunner runner(device, last_reads_first);
   device.free(first);
@@ -30,7 +40,7 @@ TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
 // Op 0 makes a small block, op 1 a large one of it; then the small one is freed, and the large one is dropped
 // until op 4.
 TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
-  constexpr Bytes kUnit = 512, kSmall = 4, kLarge = 20;
+  constexpr Bytes kSmall = 4, kLarge = 20;
   const Program program =
       Program::build({.name = "kept"},
                      {{.name = "small", .duration = 1000, .accesses = {{.block = 0, .writes = true}}},
@@ -43,10 +53,7 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
                      {{.bytes = kSmall, .birth = 0, .death = 1},
                       {.bytes = kLarge, .birth = 1, .death = 4},
                       {.bytes = 16, .birth = 2, .death = 3}});
-  DeviceOptions options{
-      .limit = 34 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
-  options.allow_recompute = true;
-  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+  const PlanFunction plan = [](const PlanningProblem& problem, const PlannerOptions&) {
     PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
     GapId small = -1, large = -1;
     for (GapId g = 0; g < problem.gaps.count(); ++g) {
@@ -62,7 +69,7 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
     return result;
   };
   NullBackend backend;
-  Device device(backend, options);
+  Device device(backend, planned_within(34 * kUnit, plan));
   ProgramRunner runner(device, program);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
   for (int i = 0; i < 5; ++i) runner.iterate();
@@ -81,15 +88,12 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
 // Two small blocks are made of large ones; all four are dropped and the small ones made again for one op. The
 // replay has room for one of the large ones at a time.
 TEST(PlannedReplay, GivesBackWhatItMadeOnItsWayAsSoonAsThePlanDoes) {
-  constexpr Bytes kUnit = 512, kLarge = 20, kSmall = 4;
+  constexpr Bytes kLarge = 20, kSmall = 4;
   const Program program = literal_program(
       {op({writes(0)}), op({reads(0), writes(1)}), op({writes(2)}), op({reads(2), writes(3)}),
        op({writes(4)}), op({reads(4)}), op({reads(1), reads(3)}), op({reads(0)}), op({reads(2)})},
       {local(kLarge, 0, 7), local(kSmall, 1, 6), local(kLarge, 2, 8), local(kSmall, 3, 6), local(28, 4, 5)});
-  DeviceOptions options{
-      .limit = 32 * kUnit, .mode = Mode::planned, .smallest_managed = kUnit, .host_slab = 64 * kKiB};
-  options.allow_recompute = true;
-  options.plan = [](const PlanningProblem& problem, const PlannerOptions&) {
+  const PlanFunction plan = [](const PlanningProblem& problem, const PlannerOptions&) {
     PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
     for (GapId g = 0; g < problem.gaps.count(); ++g)
       if (problem.gaps[g].kind == GapKind::between && problem.gaps[g].to > problem.gaps[g].from + 1)
@@ -97,7 +101,7 @@ TEST(PlannedReplay, GivesBackWhatItMadeOnItsWayAsSoonAsThePlanDoes) {
     return result;
   };
   NullBackend backend;
-  Device device(backend, options);
+  Device device(backend, planned_within(32 * kUnit, plan));
   ProgramRunner runner(device, program);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
   for (int i = 0; i < 3; ++i) runner.iterate();
