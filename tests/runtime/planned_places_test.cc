@@ -8,14 +8,14 @@
 namespace ebb::testing {
 namespace {
 
-constexpr Bytes kUnit = 512;
+constexpr Bytes kArenaUnit = 512;
 
 // Planned by `plan`; empty: by the default planner.
 DeviceOptions planned_within(Bytes limit, PlanFunction plan = {}) {
   return {.limit = limit,
           .mode = Mode::planned,
           .allow_recompute = true,
-          .smallest_managed = kUnit,
+          .smallest_managed = kArenaUnit,
           .host_slab = 64 * kKiB,
           .plan = std::move(plan)};
 }
@@ -26,8 +26,8 @@ TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
       literal_program({op({writes(2)}), op({reads(1), reads(2)}), op({reads(0)})},
                       {persistent(10), persistent(10), local(18, 0, 1)});
   NullBackend backend;
-  Device device(backend, planned_within(40 * kUnit));
-  const Handle first = device.malloc(kUnit);
+  Device device(backend, planned_within(40 * kArenaUnit));
+  const Handle first = device.malloc(kArenaUnit);
   ProgramRunner runner(device, last_reads_first);
   device.free(first);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
@@ -59,8 +59,8 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
     for (GapId g = 0; g < problem.gaps.count(); ++g) {
       const Gap& gap = problem.gaps[g];
       const Bytes bytes = problem.program.block(gap.block).bytes;
-      if (bytes == kSmall * kUnit && gap.kind == GapKind::trailing) small = g;
-      if (bytes == kLarge * kUnit && gap.kind == GapKind::between) large = g;
+      if (bytes == kSmall * kArenaUnit && gap.kind == GapKind::trailing) small = g;
+      if (bytes == kLarge * kArenaUnit && gap.kind == GapKind::between) large = g;
     }
     if (small < 0 || large < 0) throw std::logic_error("other gaps than expected");
     result.plan[large] = {.action = Action::recompute, .stays = std::vector<OpRange>{}};
@@ -69,7 +69,7 @@ TEST(PlannedReplay, KeepsWhatThePlanKeepsAfterTheProgramFreedIt) {
     return result;
   };
   NullBackend backend;
-  Device device(backend, planned_within(34 * kUnit, plan));
+  Device device(backend, planned_within(34 * kArenaUnit, plan));
   ProgramRunner runner(device, program);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
   for (int i = 0; i < 5; ++i) runner.iterate();
@@ -101,7 +101,7 @@ TEST(PlannedReplay, GivesBackWhatItMadeOnItsWayAsSoonAsThePlanDoes) {
     return result;
   };
   NullBackend backend;
-  Device device(backend, planned_within(32 * kUnit, plan));
+  Device device(backend, planned_within(32 * kArenaUnit, plan));
   ProgramRunner runner(device, program);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
   for (int i = 0; i < 3; ++i) runner.iterate();
