@@ -138,6 +138,7 @@ Machine random_machine(Random& random) {
   if (random.chance(30)) machine.latency_out = random.between<Nanoseconds>(0, 15);
   if (random.chance(30)) machine.latency_in = random.between<Nanoseconds>(0, 15);
   if (random.chance(20)) machine.shortest_replay = random.between<Nanoseconds>(1, 40);
+  if (random.chance(20)) machine.copy_issue = random.between<Nanoseconds>(1, 20);
   machine.exclusive = random.chance(25);
   if (random.chance(50))
     machine.compute_stretch = {1'000'000, random.between<std::int64_t>(1'000'000, 1'300'000),

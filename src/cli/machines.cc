@@ -54,6 +54,7 @@ std::string describe(const Machine& machine) {
   facts.add("latency_out", format_time(machine.latency_out));
   facts.add("latency_in", format_time(machine.latency_in));
   if (machine.shortest_replay > 0) facts.add("shortest_replay", format_time(machine.shortest_replay));
+  if (machine.copy_issue > 0) facts.add("copy_issue", format_time(machine.copy_issue));
   facts.add("exclusive", machine.exclusive ? "true: one transfer at a time" : "false");
   const char* const names[] = {"", "stretch_out", "stretch_in", "stretch_both"};
   for (std::size_t i = 1; i < machine.compute_stretch.size(); ++i)

@@ -25,8 +25,10 @@ struct Machine {
   Bytes bandwidth_both = 0;  // cap on the sum while both directions run; 0 = none
   Nanoseconds latency_out = 0;
   Nanoseconds latency_in = 0;
-  Nanoseconds shortest_replay =
-      0;                   // where the device waits for its host: what the host takes to issue an op again
+  // Where the device waits for its host: what the host takes to issue an op again, and to start a copy, while
+  // compute waits.
+  Nanoseconds shortest_replay = 0;
+  Nanoseconds copy_issue = 0;
   bool exclusive = false;  // one transfer at a time, not preempted, outs first
   // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
   std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};

@@ -30,7 +30,7 @@ struct Field {
 };
 
 // For stretches, the index into compute_stretch. Nanoseconds and Bytes are the same type.
-constexpr std::array<Field, 18> kFields = {
+constexpr std::array<Field, 19> kFields = {
     {{"name", Kind::text, &Machine::name},
      {"source", Kind::text, &Machine::source},
      {"compute_scale", Kind::factor, &Machine::compute_scale},
@@ -42,6 +42,7 @@ constexpr std::array<Field, 18> kFields = {
      {"latency_out", Kind::duration, &Machine::latency_out},
      {"latency_in", Kind::duration, &Machine::latency_in},
      {"shortest_replay", Kind::duration, &Machine::shortest_replay},
+     {"copy_issue", Kind::duration, &Machine::copy_issue},
      {"exclusive", Kind::flag, &Machine::exclusive},
      {"stretch_out", Kind::stretch, 1},
      {"stretch_in", Kind::stretch, 2},

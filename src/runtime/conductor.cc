@@ -34,7 +34,9 @@ Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
 
 Machine Conductor::machine_now() const {
   Machine machine = link_now();
-  machine.shortest_replay = std::max(machine.shortest_replay, timer_.host_pace().shortest_replay());
+  const HostPace& pace = timer_.host_pace();
+  machine.shortest_replay = std::max(machine.shortest_replay, pace.shortest_replay());
+  if (pace.device_waits()) machine.copy_issue = std::max(machine.copy_issue, parts_.pager.copy_issue());
   return machine;
 }
 

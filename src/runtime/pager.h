@@ -16,6 +16,7 @@
 #include "runtime/block.h"
 #include "runtime/copy_log.h"
 #include "runtime/link_meter.h"
+#include "runtime/recent_times.h"
 #include "runtime/recipe.h"
 #include "runtime/residents.h"
 #include "runtime/stall_meter.h"
@@ -137,6 +138,8 @@ class Pager {
   const OffsetMap<PagedBlock*>& residents() const { return residents_.in_order(); }
   Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
   std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
+  // What the host takes to start a copy.
+  Nanoseconds copy_issue() const { return copy_issues_.median(); }
   HostStore& host() { return host_; }
   StallMeter& stalls() { return stalls_; }
   SurpriseLog& surprises() { return surprises_; }
@@ -212,6 +215,7 @@ class Pager {
   Arena arena_;
   HostStore host_;
   LinkMeter meter_;
+  RecentTimes copy_issues_;
   std::byte* device_;
   mutable Residents residents_;    // puts them in order when it is asked
   std::int64_t now_ = 0;           // ops so far

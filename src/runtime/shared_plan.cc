@@ -49,6 +49,7 @@ void slow_down(Machine& machine, const Machine& other) {
   machine.bandwidth_out = std::min(machine.bandwidth_out, other.bandwidth_out);
   machine.bandwidth_in = std::min(machine.bandwidth_in, other.bandwidth_in);
   machine.shortest_replay = std::max(machine.shortest_replay, other.shortest_replay);
+  machine.copy_issue = std::max(machine.copy_issue, other.copy_issue);
   if (other.bandwidth_both > 0)
     machine.bandwidth_both =
         machine.bandwidth_both > 0 ? std::min(machine.bandwidth_both, other.bandwidth_both) : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "simulate/stretch.h"
 
@@ -31,6 +32,7 @@ class ScheduleRun {
       : program_(program), gaps_(gaps), machine_(machine), commands_(schedule.commands), options_(options) {
     list_items();
     list_nodes();
+    charge_copy_issues();
     wait_for_copies(lowered);
   }
 
@@ -42,6 +44,7 @@ class ScheduleRun {
   };
   void list_items();
   void list_nodes();
+  void charge_copy_issues();
   Release release_at(std::size_t index) const;
   void wait_for_addresses(std::size_t index);
   void wait_for_copies(const LoweredPlan& lowered);
@@ -160,6 +163,18 @@ void ScheduleRun::list_nodes() {
     }
     queue_[static_cast<std::size_t>(node.lane)].push_back(static_cast<std::int32_t>(i));
   }
+}
+
+// The host starts a copy before it issues the next item, which is later for it.
+void ScheduleRun::charge_copy_issues() {
+  if (machine_.copy_issue == 0) return;
+  Nanoseconds debt = 0;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const CommandKind kind = commands_[i].kind;
+    if (kind == CommandKind::start_out || kind == CommandKind::start_in) debt += machine_.copy_issue;
+    if (kind == CommandKind::run || kind == CommandKind::replay) nodes_[i].nominal += std::exchange(debt, 0);
+  }
+  nodes_[static_cast<std::size_t>(items_.front())].nominal += debt;
 }
 
 void ScheduleRun::wait_for_addresses(std::size_t index) {

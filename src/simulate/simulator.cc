@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "simulate/compiled_plan.h"
 #include "simulate/stretch.h"
@@ -22,6 +23,7 @@ struct BoundaryState {
   bool in_active = false;
   Nanoseconds out_left = 0;
   Nanoseconds in_left = 0;
+  Nanoseconds issue_debt = 0;
   Bytes occupancy = 0;
   bool operator==(const BoundaryState&) const = default;
 
@@ -144,6 +146,7 @@ class Simulator::Engine {
   Nanoseconds now_ = 0;
   Nanoseconds iteration_start_ = 0;
   Task compute_, out_, in_;
+  Nanoseconds issue_debt_ = 0;  // what the host took for copies since the last item: the next one is later for it
   std::int64_t item_ = 0;  // the running item, or the next one to run, in this iteration
   std::int64_t item_base_ = 0;
   std::int64_t iteration_ = 0;
@@ -167,6 +170,7 @@ class Simulator::Engine {
 void Simulator::Engine::start() {
   now_ = iteration_start_ = 0;
   compute_ = out_ = in_ = Task{};
+  issue_debt_ = 0;
   item_ = item_base_ = iteration_ = 0;
   outs_started_ = outs_done_ = ins_started_ = ins_done_ = 0;
   next_out_ = next_in_ = 0;
@@ -197,6 +201,7 @@ BoundaryState Simulator::Engine::boundary_state() const {
           in_.active,
           out_.left(now_),
           in_.left(now_),
+          issue_debt_,
           occupancy_};
 }
 
@@ -351,6 +356,7 @@ bool Simulator::Engine::start_copy_out() {
       continue;
     }
     out_.start(now_, copy.duration, in_.active ? copy_stretch_ : kUnstretched);
+    issue_debt_ += machine_.copy_issue;
     bytes_out_ += copy.bytes;
     if constexpr (kRecord) {
       log(CommandKind::start_out, kNoOp, copy.gap);
@@ -370,7 +376,7 @@ bool Simulator::Engine::start_item() {
     return false;
   grow(next.need, next.workspace);
   const auto active = static_cast<std::size_t>((out_.active ? 1 : 0) + (in_.active ? 2 : 0));
-  compute_.start(now_, next.duration, machine_.compute_stretch[active]);
+  compute_.start(now_, next.duration + std::exchange(issue_debt_, 0), machine_.compute_stretch[active]);
   if constexpr (kRecord) {
     log(next.replay ? CommandKind::replay : CommandKind::run, next.op, -1);
     compute_span_ = timeline_->spans.size();
@@ -399,6 +405,7 @@ bool Simulator::Engine::start_copy_in() {
     next_in_outs_ += out_count();
   }
   in_.start(now_, copy.duration, out_.active ? copy_stretch_ : kUnstretched);
+  issue_debt_ += machine_.copy_issue;
   grow(copy.bytes, compute_.active ? item().workspace : 0);
   bytes_in_ += copy.bytes;
   if constexpr (kRecord) {

@@ -28,6 +28,7 @@ TEST(MachineFile, EveryFieldSurvivesWritingAndReading) {
                         .latency_out = 47'001,
                         .latency_in = 10'002,
                         .shortest_replay = 41'003,
+                        .copy_issue = 9'004,
                         .exclusive = true,
                         .compute_stretch = {1'000'000, 1'012'345, 1'023'456, 1'034'567},
                         .device_bytes = 11 * kGiB + 1,

@@ -57,6 +57,7 @@ struct BoundaryState {
   std::int64_t ins_ahead = 0;
   Nanoseconds out_left = -1;
   Nanoseconds in_left = -1;
+  Nanoseconds owed = 0;
   Bytes occupancy = 0;
   bool operator==(const BoundaryState&) const = default;
 
@@ -145,6 +146,7 @@ class Reference {
   std::map<std::pair<BlockId, int>, Body> bodies_;
   std::map<VersionId, Bytes> temporaries_;
   Bytes workspace_ = 0;
+  Nanoseconds owed_ = 0;  // by the next item, for copies that the host started before it
 
   Nanoseconds now_ = 0;
   Task compute_, out_, in_;
@@ -383,6 +385,7 @@ bool Reference::begin_out() {
   body(t.swap->gap, t.iteration).state = State::leaving;
   result_.step.bytes_out += t.swap->bytes;
   command(CommandKind::start_out, kNoOp, t.swap->gap);
+  owed_ += machine_.copy_issue;
   begin(out_, machine_.copy_out_time(t.swap->bytes), {.lane = Lane::out, .gap = t.swap->gap}).transfer = t;
   return true;
 }
@@ -436,8 +439,9 @@ bool Reference::begin_item() {
   }
   note_peak();
   const Op& op = program_.op(item.op);
-  begin(compute_, item.step ? machine_.replay_time(op) : machine_.op_time(op),
+  begin(compute_, (item.step ? machine_.replay_time(op) : machine_.op_time(op)) + owed_,
         {.lane = Lane::compute, .replay = item.step != nullptr, .op = item.op});
+  owed_ = 0;
   return true;
 }
 
@@ -456,6 +460,7 @@ bool Reference::begin_in() {
   note_peak();
   result_.step.bytes_in += t.swap->bytes;
   command(CommandKind::start_in, kNoOp, t.swap->gap);
+  owed_ += machine_.copy_issue;
   begin(in_, machine_.copy_in_time(t.swap->bytes), {.lane = Lane::in, .gap = t.swap->gap}).transfer = t;
   return true;
 }
@@ -521,6 +526,7 @@ BoundaryState Reference::boundary_state() const {
       static_cast<std::int64_t>(ins_started_) - iterations * static_cast<std::int64_t>(lowered_.ins.size());
   if (out_.active) state.out_left = left_now(out_);
   if (in_.active) state.in_left = left_now(in_);
+  state.owed = owed_;
   state.occupancy = occupancy();
   return state;
 }

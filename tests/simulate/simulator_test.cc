@@ -286,6 +286,15 @@ TEST(Simulator, AReplayTakesNoLessThanTheHostNeedsToIssueIt) {
   EXPECT_EQ(o.step.plain_time, 40);
 }
 
+TEST(Simulator, WhatTheHostTakesToStartACopyMakesTheNextItemLater) {
+  // Out at 10, while op 1 runs; in when op 2 may begin.
+  Problem p({op({writes(0)}), op({}), op({}), op({reads(0)})}, {local(10, 0, 3)});
+  p.decide(0, 0) = swap_it();
+  const Nanoseconds before = p.run().step.step_time;
+  p.machine.copy_issue = 3;
+  EXPECT_EQ(p.run().step.step_time, before + 6);
+}
+
 TEST(Simulator, AReplayFreesWhatNobodyNeedsAnyMore) {
   // a → b → c; b dies at op 2; c is recomputed at 4 from a, through b, with a workspace of 3 in op 1.
   Problem p({op({writes(0)}), op({reads(0), writes(1)}), op({reads(1), writes(2)}), op({}),

@@ -60,8 +60,12 @@ std::vector<Choice> find_choices(const PlanningProblem& problem, const PlannerOp
     if (gap.kind != GapKind::trailing) {
       choice.remake = time_of(problem, recipe);
       choice.copies += problem.machine.copy_in_time(bytes);
+      choice.issue += problem.machine.copy_issue;
     }
-    if (!never_written(program, gap.block)) choice.copies += problem.machine.copy_out_time(bytes);
+    if (!never_written(program, gap.block)) {
+      choice.copies += problem.machine.copy_out_time(bytes);
+      choice.issue += problem.machine.copy_issue;
+    }
     choice.span = compute.between(choice.first, choice.last);
     choices.push_back(choice);
   }

@@ -18,6 +18,7 @@ struct Choice {
   bool can_recompute = false;
   Nanoseconds remake = 0;  // one run of the ops that make the content again, if their inputs are there
   Nanoseconds copies = 0;  // on the link, both ways
+  Nanoseconds issue = 0;   // what compute waits for while the host starts them
   Nanoseconds span = 0;    // compute between its accesses: what copies can hide behind
   bool operator==(const Choice&) const = default;
 

@@ -16,7 +16,8 @@ constexpr std::size_t kAtOnce = 128;
 
 double Repair::swap_price(const Choice& choice, const Prices& prices) {
   const auto copies = static_cast<double>(choice.copies);
-  return prices.link * copies + std::max(0.0, copies - static_cast<double>(choice.span));
+  return prices.link * copies + std::max(0.0, copies - static_cast<double>(choice.span)) +
+         static_cast<double>(choice.issue);
 }
 
 StepResult Repair::operator()(Plan& plan, Evaluator& evaluate, const Prices& prices, std::mt19937_64& random,

@@ -1,0 +1,49 @@
+// The median of the last times that were seen: what happens once, as a first allocation does, does not count.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "trace/quantities.h"
+
+namespace ebb {
+
+class RecentTimes {
+ public:
+  static constexpr std::size_t kMost = 2048;
+
+  void add(Nanoseconds time) { times_[seen_++ % kMost] = time; }
+
+  // 0 if there were none.
+  Nanoseconds median() const {
+    const std::size_t count = std::min(seen_, kMost);
+    if (count == 0) return 0;
+    std::array<Nanoseconds, kMost> sorted = times_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
+    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
+    return *middle;
+  }
+
+ private:
+  std::array<Nanoseconds, kMost> times_ = {};
+  std::size_t seen_ = 0;
+};
+
+// Adds the calling thread's time between its beginning and its end.
+class TimeOfScope {
+ public:
+  explicit TimeOfScope(RecentTimes& times) : times_(times) {}
+  ~TimeOfScope() {
+    times_.add(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin_)
+                   .count());
+  }
+  TimeOfScope(const TimeOfScope&) = delete;
+  TimeOfScope& operator=(const TimeOfScope&) = delete;
+
+ private:
+  RecentTimes& times_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ebb
