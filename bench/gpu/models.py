@@ -9,6 +9,8 @@ from typing import Callable, Iterable
 
 # Deterministic matrix products need this before CUDA starts.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+_QUEUES = "CUDA_SCALE_LAUNCH_QUEUES"
+_QUEUES_BEFORE = os.environ.get(_QUEUES)  # before `import ebb`
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "torch"))
 
 import torch
@@ -66,6 +68,12 @@ def gpt2(batch: int, length: int = 512) -> Model:
 # Attention is deterministic only where a warning is an error; vgg16's pooling is an error then.
 STRICT = ("gpt2", "vit_base")
 MODELS = {make.__name__: make for make in (resnet50, vgg16, densenet121, vit_base, gpt2)}
+
+
+def as_without_ebb() -> None:
+    """Plain runs are timed with the launch queues that PyTorch has by itself. REQUIRES: CUDA has not started."""
+    if _QUEUES_BEFORE is None:
+        os.environ.pop(_QUEUES, None)
 
 
 def deterministic(strict: bool) -> None:

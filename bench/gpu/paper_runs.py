@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator
 
 import planned as shares_of_peak
 import torch
-from models import deterministic, device_memory_in_use, make_optimizer
+from models import as_without_ebb, deterministic, device_memory_in_use, make_optimizer
 from paper_models import Network
 
 import ebb
@@ -93,6 +93,7 @@ def counted_memory(device: str) -> Iterator[Callable[[], tuple[int, int]]]:
 
 def plain(case: Case, steps_for_bits: int = 0) -> dict[str, Any]:
     """With the caching allocator; bits after a number of steps if that is asked for."""
+    as_without_ebb()
     case.prepare()
     with counted_memory(case.device) as most:
         training = Training(case)
@@ -109,6 +110,7 @@ def plain(case: Case, steps_for_bits: int = 0) -> dict[str, Any]:
 
 def uncached(case: Case) -> dict[str, Any]:
     """Every tensor by cudaMalloc and cudaFree. The memory is what was seen on the device by looking often: at least so much."""
+    as_without_ebb()
     os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"
     case.prepare()
     if case.device == "cpu":
@@ -201,6 +203,7 @@ def _wait_for_better(training: Training, patience: float) -> None:
 
 def largest_plain(network: Network, cap: int, device: str, steps: int) -> dict[str, Any]:
     """The largest batch, to within 2 %, that trains in `cap` bytes of the caching allocator, and its step."""
+    as_without_ebb()
     if device == "cuda":
         torch.cuda.init()
         torch.cuda.set_per_process_memory_fraction(min(1.0, cap / torch.cuda.get_device_properties(0).total_memory))

@@ -20,7 +20,7 @@ import tempfile
 import time
 from typing import Any
 
-from models import MODELS, STRICT, checkpoint_by_hand, deterministic, device_memory_in_use, import_all, make_optimizer
+from models import MODELS, STRICT, as_without_ebb, checkpoint_by_hand, deterministic, device_memory_in_use, import_all, make_optimizer
 
 import torch
 
@@ -99,6 +99,7 @@ def whole_report() -> dict[str, Any]:
 
 
 def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = ()) -> dict[str, Any]:
+    as_without_ebb()
     deterministic(name in STRICT)
     training = Training(name, options, variant)
     training.step()

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -47,6 +48,17 @@ class Sizes(unittest.TestCase):
                 sizes.parse_amount(value)
         with self.assertRaisesRegex(ValueError, "not a share"):
             sizes.parse_bytes("60%")
+
+
+class LaunchQueues(unittest.TestCase):
+    def queues(self, **given: str) -> str:
+        environment = {name: value for name, value in os.environ.items() if name != "CUDA_SCALE_LAUNCH_QUEUES"}
+        show = "import os, ebb; print(os.environ['CUDA_SCALE_LAUNCH_QUEUES'])"
+        return subprocess.run([sys.executable, "-W", "ignore", "-c", show], env=environment | given, check=True, capture_output=True, text=True).stdout.strip()
+
+    def test_the_host_may_run_further_ahead_unless_somebody_has_said_how_far(self):
+        self.assertEqual(self.queues(), "4x")
+        self.assertEqual(self.queues(CUDA_SCALE_LAUNCH_QUEUES="2x"), "2x")
 
 
 class Versions(unittest.TestCase):
