@@ -273,9 +273,10 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
   let_go(call);
   if (!completed) return;
-  const Nanoseconds host_time = time() - timing.entered;
-  held_ += host_time - (timing.function_ended - timing.function_began);
-  if (timing.wanted && !timing.guided) timer_.host_pace().add(timing.dry, host_time);
+  const Nanoseconds in_function = timing.function_ended - timing.function_began;
+  held_ += time() - timing.entered - in_function;
+  // What is done beside the function is done once, not for every replay.
+  if (timing.wanted && !timing.guided) timer_.host_pace().add(timing.dry, in_function);
 }
 
 void Executor::let_go(OpCall& call) {

@@ -9,7 +9,7 @@ namespace ebb {
 
 class HostPace {
  public:
-  // An op was issued and the host needed so long for all of it. `dry`: the device had nothing left to do.
+  // An op was issued and its function took the host so long. `dry`: the device had nothing left to do.
   void add(bool dry, Nanoseconds host_time) {
     const std::size_t of = std::min(++ops_, RecentTimes::kMost);
     dry_share_ += ((dry ? 1.0 : 0.0) - dry_share_) / static_cast<double>(of);
