@@ -152,7 +152,8 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
     milliseconds = training.timed(options.steps)
     status = ebb.status()
     most = max(most, device_memory_in_use())
-    in_steps = {key: (status[key] - first[key]) / options.steps for key in ("bytes_out", "bytes_in", "replays", "planned_iterations", "left_out", "deviations")}
+    stalls = [key for key in status if key.startswith("stalled_")]
+    in_steps = {key: (status[key] - first[key]) / options.steps for key in ("bytes_out", "bytes_in", "replays", "planned_iterations", "left_out", "deviations", *stalls)}
     return {
         "ms": milliseconds,
         "each_ms": training.each,
@@ -211,6 +212,7 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
             f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
             f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
             f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays, "
+            f"waits of {sum(v for k, v in r['per_step'].items() if k.startswith('stalled_')) / 1e6:.2f} ms, "
             f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if follows else ', NO PLAN: ' + status['refusal']}"
         )
         show(name, f"{what} {status['planner'] or planner}", words)

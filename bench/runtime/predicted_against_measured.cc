@@ -110,11 +110,7 @@ class Bench {
     }
     Measured measured;
     if (device.status().mode == Mode::planned) {
-      int content = 0;  // iterations since a better plan was looked for
-      for (int i = 0; i < kMostWarmUp && (content < kTakesOver || !is_steady(device.status())); ++i) {
-        player.iterate();
-        content = device.status().improving ? 0 : content + 1;
-      }
+      for (int i = 0; i < kMostWarmUp && !is_steady(device.status()); ++i) player.iterate();
       device.synchronize();
       backend.take();
       player.take_times();
@@ -129,11 +125,10 @@ class Bench {
 
  private:
   static constexpr int kSteps = 8;
-  static constexpr int kTakesOver = 3;      // iterations until the plan found last is followed
   static constexpr int kMostWarmUp = 1000;  // it may lose its plan
 
-  // No better plan is looked for beside it, and no op is timed: those of the 1st, 2nd, 4th, 8th … planned
-  // iteration are, and are read in the next ones.
+  // No better plan is looked for or about to take over, and no op is timed: those of the 1st, 2nd, 4th, 8th …
+  // planned iteration are, and are read in the next ones.
   static bool is_steady(const DeviceStatus& status) {
     const auto done = static_cast<std::uint64_t>(status.planned_iterations);
     return !status.improving && done >= std::bit_floor(done) + 4 &&

@@ -209,10 +209,11 @@ DeviceStatus Conductor::status() {
   log_.update();
   const bool searching = planner_.busy() && !planner_.done();
   const bool answered = plan_ || planner_.has_answered();
+  const bool takes_over = follower_ && plan_ && &follower_->plan() != plan_.get();
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_.has_value(),
                       .planning = searching && !answered,
-                      .improving = searching && answered,
+                      .improving = (planner_.busy() && answered) || takes_over,
                       .refusal = refusal_,
                       .measured_step = log_.last_step(),
                       .iterations = log_.count(),
@@ -222,7 +223,8 @@ DeviceStatus Conductor::status() {
                       .plans_taken = plans_taken_,
                       .deviations = counts().deviations,
                       .fallbacks = fallbacks_,
-                      .left_out = counts().left_out};
+                      .left_out = counts().left_out,
+                      .stalls = counts().stalls};
   if (tracker_) {
     status.fingerprint = fingerprint_text(fingerprint_);
     status.ops_per_iteration = tracker_->iteration().program.op_count();

@@ -33,7 +33,7 @@ struct DeviceStatus {
   Mode mode = Mode::reactive;  // now
   bool iteration_known = false;
   bool planning = false;         // in the background
-  bool improving = false;        // the plan that there is
+  bool improving = false;        // a better plan is looked for, or about to be followed
   std::string planner = {};      // of the plan that is followed or ready; empty: none
   std::string refusal = {};      // why there is no plan, if one was asked for
   std::string fingerprint = {};  // of the iteration
@@ -50,6 +50,7 @@ struct DeviceStatus {
   std::int64_t deviations = 0;
   std::int64_t fallbacks = 0;  // from planned to reactive
   std::int64_t left_out = 0;
+  std::array<Nanoseconds, kStallCauses> stalls = {};  // so far, of waits whose end is known
   double planning_seconds = 0;  // of the last plan
 };
 

@@ -216,6 +216,10 @@ py::dict status() {
   answer["deviations"] = state.deviations;
   answer["fallbacks"] = state.fallbacks;
   answer["left_out"] = state.left_out;
+  const auto stalled = [&](StallCause cause) { return state.stalls[static_cast<std::size_t>(cause)]; };
+  answer["stalled_for_copies_out_ns"] = stalled(StallCause::sync);
+  answer["stalled_for_copies_in_ns"] = stalled(StallCause::copy_in);
+  answer["stalled_for_room_ns"] = stalled(StallCause::room);
   answer["planning_seconds"] = state.planning_seconds;
   return answer;
 }
