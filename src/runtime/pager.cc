@@ -11,8 +11,6 @@ using Place = Residence::Place;
 
 namespace {
 
-constexpr std::int64_t kTimedOfPlan = 8;  // one in so many copies of a plan
-
 // Enough to begin with, and too little to be missed.
 Bytes first_resting_zone(const PagerOptions& options, Bytes capacity) {
   return options.small_rest > 0 ? std::min(kMiB, capacity / 16) / Arena::kAlignment * Arena::kAlignment : 0;
@@ -275,9 +273,7 @@ void Pager::copy(Engine engine, std::byte* to, const std::byte* from, Bytes byte
 }
 
 Event Pager::timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from) {
-  // A plan's copies say the same every time, and a GPU's host pays for the question.
-  const bool is_timed =
-      !low_end_is_planned_ || ++copies_ % kTimedOfPlan == 0 || (copy_log_ && copy_log_->wants_all());
+  const bool is_timed = measures_all() || ++copies_ % kMeasuredOfPlan == 0;
   const Event start = is_timed ? backend_.record(engine) : kHappened;
   copy(engine, to, from, block.bytes);
   const Event end = backend_.record(engine);

@@ -180,6 +180,8 @@ class Pager {
   }
   Event recorded(Event event);
   void compute_waits(Event event, StallCause cause);
+  // A plan's copies and waits are the same every time, and a GPU's host pays for measuring them.
+  bool measures_all() const { return !low_end_is_planned_ || (copy_log_ && copy_log_->wants_all()); }
   std::optional<PieceWindow> choose_window(Bytes need, bool small_too, AddressRange where);
   std::optional<Bytes> clear_window(Bytes need, AddressRange where);
   double cost_of_evicting(const PagedBlock& block, bool small_too) const;
@@ -207,6 +209,8 @@ class Pager {
     return options_.small_rest > 0 && block.bytes <= options_.largest_resting && !managed(block);
   }
   bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
+
+  static constexpr int kMeasuredOfPlan = 8;  // one in so many copies and waits
 
   Backend& backend_;
   PagerOptions options_;

@@ -99,7 +99,7 @@ void Pager::wait_for(Engine engine, const Region& region) {
 
 void Pager::compute_waits(Event event, StallCause cause) {
   if (engine_of(event) == Engine::compute) return;
-  stalls_.wait(backend_, event, cause);
+  stalls_.wait(backend_, event, cause, measures_all() ? 1 : kMeasuredOfPlan);
   compute_advanced();
 }
 

@@ -1,5 +1,5 @@
-// How long compute waited, and for what. Measured by events around each wait, so that it is right where
-// compute is not the calling thread.
+// How long compute waited, and for what. Measured by events around waits, so that it is right where compute
+// is not the calling thread.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ using StallTimes = std::array<Nanoseconds, kStallCauses>;
 
 class StallMeter {
  public:
-  // Makes compute wait for the event, and measures it unless the event has happened.
-  void wait(Backend& backend, Event event, StallCause cause) {
-    if (backend.happened(event)) return backend.wait(Engine::compute, event);
+  // Makes compute wait for the event. One in `of` such waits is measured and counts for all of them.
+  void wait(Backend& backend, Event event, StallCause cause, int of = 1) {
+    if (!is_chosen(of) || backend.happened(event)) return backend.wait(Engine::compute, event);
     const Event begin = backend.record(Engine::compute);
     backend.wait(Engine::compute, event);
     const Event end = backend.record(Engine::compute);
-    if (samples_.size() < kMostSamples) samples_.push_back({cause, begin, end});
+    if (samples_.size() < kMostSamples) samples_.push_back({cause, of, begin, end});
   }
 
   // Takes in the waits that are over.
@@ -29,7 +29,8 @@ class StallMeter {
       const Sample sample = samples_.front();
       samples_.pop_front();
       try {
-        total_[static_cast<std::size_t>(sample.cause)] += backend.elapsed(sample.begin, sample.end);
+        total_[static_cast<std::size_t>(sample.cause)] +=
+            sample.of * backend.elapsed(sample.begin, sample.end);
       } catch (const BackendError&) {
         // Its events lie too far back: it stays unmeasured.
       }
@@ -39,12 +40,20 @@ class StallMeter {
   const StallTimes& total() const { return total_; }  // so far
 
  private:
+  // Not every so-and-so-manyth: iterations with as many waits would always have the same ones measured.
+  bool is_chosen(int of) {
+    chance_ = chance_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
+    return (chance_ >> 33) % static_cast<unsigned>(of) == 0;
+  }
+
   struct Sample {
     StallCause cause = StallCause::room;
+    int of = 1;
     Event begin = kHappened;
     Event end = kHappened;
   };
   static constexpr std::size_t kMostSamples = 4096;
+  std::uint64_t chance_ = 0;
   std::deque<Sample> samples_;
   StallTimes total_ = {};
 };

@@ -15,10 +15,11 @@ enum class Mode : char {
 };
 
 struct IterationStatistics {
-  std::int64_t number = 0;                            // from 0, since the iteration was found
-  Mode mode = Mode::reactive;                         // planned: a plan was followed all through
-  Nanoseconds step_time = 0;                          // on the compute engine
-  std::array<Nanoseconds, kStallCauses> stalls = {};  // by StallCause; `issue` is not measured
+  std::int64_t number = 0;     // from 0, since the iteration was found
+  Mode mode = Mode::reactive;  // planned: a plan was followed all through
+  Nanoseconds step_time = 0;   // on the compute engine
+  // By StallCause, from waits measured so far; `issue` is not. Under a plan mostly one in eight is.
+  std::array<Nanoseconds, kStallCauses> stalls = {};
   Bytes bytes_out = 0;
   Bytes bytes_in = 0;
   std::int64_t replays = 0;
@@ -50,8 +51,8 @@ struct DeviceStatus {
   std::int64_t deviations = 0;
   std::int64_t fallbacks = 0;  // from planned to reactive
   std::int64_t left_out = 0;
-  std::array<Nanoseconds, kStallCauses> stalls = {};  // so far, of waits whose end is known
-  double planning_seconds = 0;  // of the last plan
+  std::array<Nanoseconds, kStallCauses> stalls = {};  // so far
+  double planning_seconds = 0;                        // of the last plan
 };
 
 // One iteration, as it was to be and as it was.

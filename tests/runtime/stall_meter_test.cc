@@ -29,6 +29,19 @@ TEST_F(StallMeterTest, WhatComputeWaitsIsWhatTheCopyTakesBeyondItsWork) {
   EXPECT_EQ(waited(StallCause::room), 0);
 }
 
+TEST_F(StallMeterTest, TheWaitsThatAreMeasuredCountForTheOthers) {
+  constexpr int kWaits = 4000;
+  for (int i = 0; i < kWaits; ++i) {
+    // As if iterations had eight waits, the first of them long.
+    const Event copied = copy();
+    backend.work(i % 8 == 0 ? 0 : 900'000);
+    meter.wait(backend, copied, StallCause::room, 8);
+    meter.update(backend);
+  }
+  const double expected = kWaits / 8 * (1'000'000.0 + 7 * 100'000.0);
+  EXPECT_NEAR(static_cast<double>(waited(StallCause::room)), expected, 0.2 * expected);
+}
+
 TEST_F(StallMeterTest, ACopyThatHasEndedKeepsNobodyWaiting) {
   const Event copied = copy();
   backend.work(1'200'000);
