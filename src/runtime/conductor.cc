@@ -209,7 +209,7 @@ DeviceStatus Conductor::status() {
   log_.update();
   const bool searching = planner_.busy() && !planner_.done();
   const bool answered = plan_ || planner_.has_answered();
-  const bool takes_over = follower_ && plan_ && &follower_->plan() != plan_.get();
+  const bool takes_over = follower_ && (&follower_->plan() != plan_.get() || !follower_->has_begun());
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_.has_value(),
                       .planning = searching && !answered,
