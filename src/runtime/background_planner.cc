@@ -14,6 +14,7 @@ namespace {
 constexpr double kFit = 15;                  // seconds to pack what a search found, and for searches for less
 constexpr double kGoOn = 6;                  // beyond that, or the first plan's time, as long as nothing fits
 constexpr std::int64_t kQuickSteps = 2'000;  // of an attempt to pack, while the program waits for a plan
+constexpr double kUsualOps = 3'000;          // a longer step that has a plan may be as much longer in search
 
 struct Stopped {};
 
@@ -92,9 +93,10 @@ Preparation BackgroundPlanner::prepare_first(const Program& program, const Machi
 
 Preparation BackgroundPlanner::prepare_well(const Program& program, const Machine& machine,
                                             const PreparedPlan* start) {
-  const double enough = options_.deadline_seconds + kFit;
-  PreparationOptions options{
-      .time = {.search = options_.deadline_seconds, .enough = enough, .most = enough + kGoOn}};
+  const double longer = start ? std::max(1.0, static_cast<double>(program.op_count()) / kUsualOps) : 1;
+  const double search = longer * options_.deadline_seconds;
+  const double enough = search + longer * kFit;
+  PreparationOptions options{.time = {.search = search, .enough = enough, .most = enough + kGoOn}};
   if (start) options.planning.start = start->lowered.plan;
   return prepare(program, machine, std::move(options));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 
 #include "layout/fit_plan.h"
 #include "runtime/arena.h"
@@ -28,8 +29,7 @@ class Preparer {
         options_(options),
         gaps_(program),
         now_(options.seconds_now ? options.seconds_now : steady_seconds),
-        start_(now_()),
-        latest_(options.planning.start) {}
+        start_(now_()) {}
 
   Preparation prepare() {
     Preparation found = choose();
@@ -41,8 +41,7 @@ class Preparer {
   Preparation choose() {
     if (options_.plan) return with("given", options_.plan);
     if (Preparation found = with("keep", find_planner("keep").plan); found.plan) return found;
-    latest_ = options_.planning.start;
-    plans_ = 0;
+    made_.clear();
     const std::string name = options_.planner.empty() ? default_planner() : options_.planner;
     return with(name, find_planner(name).plan);
   }
@@ -53,10 +52,10 @@ class Preparer {
       const double left = std::max(options_.time.most - elapsed(), kMoment);
       layout::FittedPlan fitted = fit(plan, pools[i], left / static_cast<double>(pools.size() - i));
       if (!fitted.fits) continue;
-      cut_short_ = cut_short_ || plans_ > 1;  // packed with more effort, the first may fit
+      cut_short_ = cut_short_ || made_.size() > 1;  // packed with more effort, the first may fit
       return ready(name, std::move(fitted), elapsed());
     }
-    cut_short_ = cut_short_ || plans_ > 0;
+    cut_short_ = cut_short_ || !made_.empty();
     if (refusal_.empty())
       refusal_ = fmt::format("{}: packed, no plan keeps {} bytes", name, options_.capacity);
     return {.refusal = refusal_};
@@ -82,23 +81,29 @@ class Preparer {
   std::optional<Plan> make(const PlanFunction& plan, Bytes limit) {
     PlannerOptions planning = options_.planning;
     planning.deadline_seconds = search_seconds();
-    planning.start = latest_;
+    planning.start = nearest(limit);
     const double start = elapsed();
     PlanningResult result = plan({program_, gaps_, machine_, limit}, planning);
     cut_short_ =
         cut_short_ || (planning.deadline_seconds > 0 && elapsed() - start >= planning.deadline_seconds);
     if (!result.infeasible) {
-      ++plans_;
-      latest_ = result.plan;
+      made_[limit] = result.plan;
       return std::move(result.plan);
     }
     refusal_ = result.infeasible->sentence(program_);
     return std::nullopt;
   }
 
+  // To begin a search with: made for the least limit that is not below this one, or else for the largest.
+  std::optional<Plan> nearest(Bytes limit) const {
+    if (made_.empty()) return options_.planning.start;
+    const auto more = made_.lower_bound(limit);
+    return more == made_.end() ? std::prev(more)->second : more->second;
+  }
+
   // Half of what is left stays for packing and for plans for less.
   double search_seconds() const {
-    const double whole = plans_ > 0 ? kLess * options_.time.search : options_.time.search;
+    const double whole = !made_.empty() ? kLess * options_.time.search : options_.time.search;
     if (options_.time.enough <= 0) return whole;
     const double left = std::max((options_.time.enough - elapsed()) / 2, kMoment);
     return whole > 0 ? std::min(whole, left) : left;
@@ -129,8 +134,7 @@ class Preparer {
   Gaps gaps_;
   std::function<double()> now_;
   double start_;
-  std::optional<Plan> latest_;  // to begin the next search with
-  int plans_ = 0;               // made with the planner that is asked
+  std::map<Bytes, Plan> made_;  // with the planner that is asked, by the limits they were made for
   std::string refusal_;
   bool cut_short_ = false;
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "literal_programs.h"
@@ -30,9 +32,13 @@ class SlowPlanner : public ::testing::Test {
   PlanningResult plan(const PlanningProblem& problem, const PlannerOptions& options) {
     seconds.push_back(options.deadline_seconds);
     starts.push_back(options.start);
+    limits.push_back(problem.limit);
     now += options.deadline_seconds + more_seconds;
     PlanningResult result{.plan = Plan::keep_all(problem.gaps)};
-    if (seconds.size() > static_cast<std::size_t>(useless_)) result.plan[problem.gaps.find(0, 0)] = swap_it();
+    Decision& decision = result.plan[problem.gaps.find(0, 0)];
+    decision.out_order = static_cast<std::int32_t>(seconds.size());  // no two plans are the same
+    if (seconds.size() > static_cast<std::size_t>(useless_)) decision = swap_it();
+    made.push_back(result.plan);
     return result;
   }
 
@@ -47,6 +53,8 @@ class SlowPlanner : public ::testing::Test {
   double more_seconds = 0;  // that it takes beyond its deadline
   std::vector<double> seconds;
   std::vector<std::optional<Plan>> starts;
+  std::vector<Plan> made;
+  std::vector<Bytes> limits;
 
  private:
   int useless_ = 0;
@@ -76,6 +84,19 @@ TEST_F(SlowPlanner, SearchesForLessFromThePlanBefore) {
   EXPECT_FALSE(starts[0].has_value());
   EXPECT_TRUE(starts[1].has_value());
   EXPECT_TRUE(starts[2].has_value());
+}
+
+TEST_F(SlowPlanner, SearchesForMoreAgainFromThePlanForTheNearestLimit) {
+  EXPECT_FALSE(prepare(1000, {}).plan);
+  const auto more = std::adjacent_find(limits.begin(), limits.end(), std::less());
+  ASSERT_NE(more, limits.end()) << "without a pool there is more room";
+  const auto search = static_cast<std::size_t>(more - limits.begin()) + 1;
+  ASSERT_GE(search, 2u) << "there was one for less in between";
+  EXPECT_EQ(starts[search - 1], made[search - 2]);
+  std::size_t nearest = 0;
+  while (nearest + 1 < search && limits[nearest + 1] >= limits[search]) ++nearest;
+  EXPECT_EQ(starts[search], made[nearest]);
+  EXPECT_LT(nearest + 1, search) << "the plan before was for the nearest limit";
 }
 
 TEST_F(SlowPlanner, GivesTheFirstSearchAllItsTimeAlsoWhereAPlanIsGiven) {
