@@ -1,7 +1,11 @@
 // A recorded step as predicted and as a Device follows it, in virtual time: what the runtime adds to a plan,
 // without a GPU and without its memory.
 //
-//   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS]]]     e.g. data/resnet50.json.gz h200 75,60 ebb
+//   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS [cold]]]]
+//   followed_in_virtual_time data/resnet50.json.gz h200 75,60 ebb
+//
+// `cold`: between ops other memory than the runtime's is read, as much as a core's caches hold, as a training
+// program does; then the host time is that of a runtime whose data are not at hand.
 //
 // Under `valgrind --tool=callgrind --instr-atstart=no` it counts the instructions of the iterations that give
 // the host time.
@@ -65,14 +69,32 @@ std::size_t planned_replays(const Device& device) {
   return followed && followed->plan ? followed->plan->lowered.replays.size() : 0;
 }
 
-void follow(const Program& program, const Machine& machine, int percent, const std::string& planner) {
+// Other people's memory.
+class OtherMemory {
+ public:
+  void read() {
+    for (std::size_t i = 0; i < bytes_.size(); i += kLine) sum_ = sum_ + bytes_[i];
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  std::vector<unsigned char> bytes_ = std::vector<unsigned char>(6 * kMiB, 1);
+  volatile unsigned sum_ = 0;
+};
+
+void follow(const Program& program, const Machine& machine, int percent, const std::string& planner,
+            bool is_cold) {
   testing::VirtualBackend backend(machine, false);
   Device device(backend, {.limit = program.peak_demand() / 100 * percent,
                           .mode = Mode::planned,
                           .allow_recompute = true,
                           .planner = planner,
                           .machine = machine});
-  StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
+  OtherMemory others;
+  StepPlayer player(device, program, [&](const Op& op) {
+    backend.work(machine.op_time(op));
+    if (is_cold) others.read();
+  });
   for (int i = 0; i < 60 && device.status().mode != Mode::planned; ++i) {
     player.iterate();
     while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -108,9 +130,10 @@ int run(int argc, char** argv) {
   if (argc < 2) return fmt::print(stderr, "which step? see the top of the source\n"), 2;
   const Program program = load_program(argv[1]);
   const Machine machine = load_machine(argc > 2 ? argv[2] : "h200");
+  const bool is_cold = argc > 5 && std::string_view(argv[5]) == "cold";
   for (const std::string& percent : split(argc > 3 ? argv[3] : "75,60,45"))
     for (const std::string& planner : split(argc > 4 ? argv[4] : "ebb"))
-      follow(program, machine, std::stoi(percent), planner);
+      follow(program, machine, std::stoi(percent), planner, is_cold);
   return 0;
 }
 
