@@ -54,14 +54,9 @@ class Training(shares_of_peak.Training):
         self.steps = 0
         self.each = []
 
-    def run(self, steps: int) -> None:
-        for _ in range(steps):
-            self.step()
-        self.wait()
-
     def wait(self) -> None:
         if self.device == "cuda":
-            torch.cuda.synchronize()
+            super().wait()
 
     def timed(self, steps: int) -> float:
         if self.device == "cuda":
@@ -154,7 +149,7 @@ def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, b
     training = None
     try:
         training = Training(case)
-        _run_until_planned(training)
+        training.run_until_planned()
         answer |= {"until_planned_s": time.perf_counter() - start, "follows": ebb.status()["now"] == "planned"}
         if answer["follows"]:
             answer |= _timed_by_plan(training, case.steps, patience)
@@ -165,19 +160,8 @@ def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, b
     return answer | ({"bits": training.bits()} if bits and answer["follows"] else {})
 
 
-def _run_until_planned(training: Training) -> None:
-    """Or until it is known that there is no plan."""
-    status = ebb.status()
-    while not (status["now"] == "planned" or status["refusal"]) and training.steps < shares_of_peak.MOST_STEPS:
-        training.run(1)
-        status = ebb.status()
-        while status["planning"]:
-            time.sleep(0.02)
-            status = ebb.status()
-
-
 def _timed_by_plan(training: Training, steps: int, patience: float) -> dict[str, Any]:
-    _wait_for_better(training, patience)
+    training.wait_for_better(patience)
     training.run(2)
     before = ebb.status()
     milliseconds = training.timed(steps)
@@ -192,13 +176,6 @@ def _timed_by_plan(training: Training, steps: int, patience: float) -> dict[str,
         "predicted": status["predicted_step_ns"] / max(1, status["plain_step_ns"]),
         **per_step,
     }
-
-
-def _wait_for_better(training: Training, patience: float) -> None:
-    start = time.perf_counter()
-    while ebb.status()["improving"] and time.perf_counter() - start < patience:
-        training.run(1)
-        time.sleep(0.25)
 
 
 def largest_plain(network: Network, cap: int, device: str, steps: int) -> dict[str, Any]:

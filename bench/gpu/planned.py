@@ -18,7 +18,7 @@ import statistics
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, Callable
 
 from models import MODELS, STRICT, as_without_ebb, checkpoint_by_hand, deterministic, device_memory_in_use, import_all, make_optimizer
 
@@ -85,6 +85,32 @@ class Training:
         self.each = [a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
         return statistics.median(self.each)
 
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+        self.wait()
+
+    def wait(self) -> None:
+        torch.cuda.synchronize()
+
+    def run_until_planned(self, after_step: Callable[[], None] = lambda: None) -> None:
+        """Or until it is known that there is no plan."""
+        status = ebb.status()
+        while not (status["now"] == "planned" or status["refusal"]) and self.steps < MOST_STEPS:
+            self.run(1)
+            after_step()
+            status = ebb.status()
+            while status["planning"]:
+                time.sleep(0.02)
+                status = ebb.status()
+
+    def wait_for_better(self, patience: float) -> None:
+        """For a plan that is better, for so many seconds at most."""
+        start = time.perf_counter()
+        while ebb.status()["improving"] and time.perf_counter() - start < patience:
+            self.run(1)
+            time.sleep(0.25)
+
     def bits(self) -> str:
         return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])
 
@@ -131,27 +157,16 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
     start = time.perf_counter()
     ebb.limit(limit, device="cuda", planner=planner)
     training = Training(name, options)
-    status = ebb.status()
-    most = 0
-    while not (status["now"] == "planned" or status["refusal"]) and training.steps < MOST_STEPS:
-        training.step()
-        torch.cuda.synchronize()
-        most = max(most, device_memory_in_use())
-        status = ebb.status()
-        while status["planning"]:
-            time.sleep(0.02)
-            status = ebb.status()
+    in_use = [0]
+    training.run_until_planned(lambda: in_use.append(device_memory_in_use()))
     before = time.perf_counter() - start
-    while ebb.status()["improving"] and time.perf_counter() - start - before < options.patience:
-        training.step()
-        torch.cuda.synchronize()
-        time.sleep(0.5)
+    training.wait_for_better(options.patience)
     for _ in range(2):
         training.step()
     first = ebb.status()
     milliseconds = training.timed(options.steps)
     status = ebb.status()
-    most = max(most, device_memory_in_use())
+    in_use.append(device_memory_in_use())
     stalls = [key for key in status if key.startswith("stalled_")]
     in_steps = {key: (status[key] - first[key]) / options.steps for key in ("bytes_out", "bytes_in", "replays", "planned_iterations", "left_out", "deviations", *stalls)}
     return {
@@ -160,7 +175,7 @@ def limited(name: str, options: argparse.Namespace, limit: int, planner: str) ->
         "until_planned_s": before,
         "steps": training.steps,
         "bits": training.bits(),
-        "device_memory": most,
+        "device_memory": max(in_use),
         "status": status,
         "per_step": in_steps,
         "report": whole_report() if options.timelines else {},

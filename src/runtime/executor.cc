@@ -6,6 +6,7 @@
 #include <exception>
 #include <tuple>
 
+#include "runtime/mix.h"
 #include "runtime/operands.h"
 #include "runtime/out_of_memory.h"
 #include "runtime/workspace.h"

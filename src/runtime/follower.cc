@@ -91,7 +91,7 @@ Follower::~Follower() {
 }
 
 void Follower::settle() {
-  settled_ = has_begun_ = true;
+  settled_ = true;
   std::vector<PagedBlock*> misplaced;
   for (const auto& [offset, block] : parts_.pager.residents()) {
     const BlockId id = tracker_.block_of(*block);

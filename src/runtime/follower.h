@@ -45,8 +45,8 @@ class Follower {
   bool needs_recipe(OpIndex op) const { return anyone_replays_ || run(op).remembered; }
 
   const PreparedPlan& plan() const { return *plan_; }
-  // Has everything gone to its place once?
-  bool has_begun() const { return has_begun_; }
+  // Has everything gone to its place once, and an op run?
+  bool has_begun() const { return next_ > 0; }
   std::int64_t left_out() const { return left_out_; }
   // The gap whose command is being issued, or -1.
   GapId current_gap() const { return current_gap_; }
@@ -110,7 +110,6 @@ class Follower {
   std::int64_t surprises_;  // until the last iteration's end
   bool anyone_replays_ = true;
   bool settled_ = false;  // all was where the plan has it when an iteration began
-  bool has_begun_ = false;
 };
 
 }  // namespace ebb

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "runtime/mix.h"
 #include "runtime/out_of_memory.h"
 #include "trace/error.h"
 

@@ -35,12 +35,4 @@ class FrameEntry {
 // std::exception: a function that handles errors of its own should not take it for one.
 struct AbandonOp {};
 
-// A well-mixed number from two.
-inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a + 0x9e3779b97f4a7c15u * (b + 1);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 }  // namespace ebb

@@ -106,7 +106,7 @@ bool Pager::bring_in_at(PagedBlock& block, Bytes offset) {
 }
 
 bool Pager::return_to(PagedBlock& block, const Region& region) {
-  const TimeOfScope timed(copy_issues_);
+  const TimeOfScope timed(measures_all() ? &copy_issues_ : nullptr);
   HostCopy& host = *block.at.host;
   try {
     if (host.valid_from != kHappened) backend_.wait(Engine::in, host.valid_from);
@@ -140,7 +140,7 @@ void Pager::give_host_copy(PagedBlock& block) {
 
 bool Pager::start_copy_out(PagedBlock& block) {
   assert(block.resident() && !block.clean() && "nothing to copy out");
-  const TimeOfScope timed(copy_issues_);
+  const TimeOfScope timed(measures_all() ? &copy_issues_ : nullptr);
   const std::optional<HostPlace> place = take_host_place(block.bytes);
   if (!place) return false;
   try {

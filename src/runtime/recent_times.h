@@ -30,20 +30,22 @@ class RecentTimes {
   std::size_t seen_ = 0;
 };
 
-// Adds the calling thread's time between its beginning and its end.
+// Adds the calling thread's time between its beginning and its end; nullptr: measures nothing.
 class TimeOfScope {
  public:
-  explicit TimeOfScope(RecentTimes& times) : times_(times) {}
+  using Clock = std::chrono::steady_clock;
+  explicit TimeOfScope(RecentTimes* times) : times_(times) {
+    if (times_) begin_ = Clock::now();
+  }
   ~TimeOfScope() {
-    times_.add(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin_)
-                   .count());
+    if (times_) times_->add((Clock::now() - begin_) / std::chrono::nanoseconds(1));
   }
   TimeOfScope(const TimeOfScope&) = delete;
   TimeOfScope& operator=(const TimeOfScope&) = delete;
 
  private:
-  RecentTimes& times_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  RecentTimes* times_;
+  Clock::time_point begin_;
 };
 
 }  // namespace ebb

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/mix.h"
 #include "runtime/out_of_memory.h"
 #include "trace/error.h"
 

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "backend/backend.h"
+#include "runtime/mix.h"
 #include "simulate/timeline.h"
 
 namespace ebb {
@@ -41,10 +42,7 @@ class StallMeter {
 
  private:
   // Not every so-and-so-manyth: iterations with as many waits would always have the same ones measured.
-  bool is_chosen(int of) {
-    chance_ = chance_ * 6'364'136'223'846'793'005u + 1'442'695'040'888'963'407u;
-    return (chance_ >> 33) % static_cast<unsigned>(of) == 0;
-  }
+  bool is_chosen(int of) { return mix(0, ++waits_) % static_cast<unsigned>(of) == 0; }
 
   struct Sample {
     StallCause cause = StallCause::room;
@@ -53,7 +51,7 @@ class StallMeter {
     Event end = kHappened;
   };
   static constexpr std::size_t kMostSamples = 4096;
-  std::uint64_t chance_ = 0;
+  std::uint64_t waits_ = 0;
   std::deque<Sample> samples_;
   StallTimes total_ = {};
 };

@@ -146,9 +146,8 @@ class Simulator::Engine {
   Nanoseconds now_ = 0;
   Nanoseconds iteration_start_ = 0;
   Task compute_, out_, in_;
-  Nanoseconds issue_debt_ =
-      0;                   // what the host took for copies since the last item: the next one is later for it
-  std::int64_t item_ = 0;  // the running item, or the next one to run, in this iteration
+  Nanoseconds issue_debt_ = 0;  // of the next item: what the host took for copies since the last one began
+  std::int64_t item_ = 0;       // the running item, or the next one to run, in this iteration
   std::int64_t item_base_ = 0;
   std::int64_t iteration_ = 0;
   // Queues: started counts include skipped and running copies; index and iteration of the next one to start.

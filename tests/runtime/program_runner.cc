@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "runtime/op_frame.h"
+#include "runtime/mix.h"
 
 namespace ebb::testing {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/op_frame.h"
+#include "runtime/mix.h"
 
 namespace ebb::testing {
 
