@@ -18,24 +18,24 @@ std::optional<std::size_t> HostStore::best_slab(Bytes bytes) const {
   return best;
 }
 
-std::optional<std::size_t> HostStore::add_slab(Bytes bytes) {
+bool HostStore::add_slab(Bytes bytes) {
   Bytes slab_bytes = std::max(options_.slab_bytes, Arena::rounded(bytes));
   if (options_.limit > 0) slab_bytes = std::min(slab_bytes, options_.limit - reserved_);
   slab_bytes = slab_bytes / Arena::kAlignment * Arena::kAlignment;
   if (slab_bytes < bytes || slab_bytes <= 0) {
     refusal_ = fmt::format("host memory is full: {} bytes asked for, {} of {} in use, {} in slabs", bytes,
                            in_use_, options_.limit, reserved_);
-    return std::nullopt;
+    return false;
   }
   try {
     slabs_.push_back({.begin = backend_.host_slab(slab_bytes), .arena = Arena(slab_bytes)});
   } catch (const BackendError& error) {
     refusal_ = fmt::format("host memory is full: {} bytes asked for, {} in use, {} in slabs: {}", bytes,
                            in_use_, reserved_, error.what());
-    return std::nullopt;
+    return false;
   }
   reserved_ += slab_bytes;
-  return slabs_.size() - 1;
+  return true;
 }
 
 Bytes HostStore::promise(Bytes bytes) {
@@ -51,21 +51,60 @@ void HostStore::adopt(std::byte* slab, Bytes bytes) {
   slabs_.push_back({.begin = slab, .arena = Arena(bytes)});
 }
 
-std::optional<HostPlace> HostStore::take(Bytes bytes, std::vector<Event>& waits) {
-  std::optional<std::size_t> slab = best_slab(bytes);
-  if (!slab) slab = add_slab(bytes);
-  if (!slab) return std::nullopt;
-  if (slabs_[*slab].arena.has_much_to_forget()) slabs_[*slab].arena.forget(backend_);
-  const std::optional<Region> region = slabs_[*slab].arena.take(bytes, waits);
-  if (!region) return std::nullopt;
-  in_use_ += region->bytes;
-  high_water_ = std::max(high_water_, in_use_);
-  return HostPlace{*slab, *region};
+HostStore::Shelf* HostStore::shelf_of(Bytes bytes) {
+  for (Shelf& shelf : shelves_)
+    if (shelf.bytes == bytes) return &shelf;
+  return nullptr;
 }
 
-void HostStore::give(const HostPlace& place, std::span<const Event> freed_by) {
-  slabs_[place.slab].arena.give(place.region, freed_by);
+bool HostStore::clear_shelves() {
+  bool cleared = false;
+  for (const Shelf& shelf : shelves_)
+    for (const auto& [place, freed_by] : shelf.places) {
+      slabs_[place.slab].arena.give(place.region, freed_by);
+      cleared = true;
+    }
+  shelves_.clear();
+  return cleared;
+}
+
+std::optional<HostPlace> HostStore::take_shelved(Bytes bytes, std::vector<Event>& waits) {
+  Shelf* shelf = shelf_of(bytes);
+  if (!shelf || shelf->places.empty()) return std::nullopt;
+  const auto [place, freed_by] = shelf->places.back();
+  shelf->places.pop_back();
+  if (freed_by != kHappened) waits.push_back(freed_by);
+  return place;
+}
+
+std::optional<HostPlace> HostStore::take_best(Bytes bytes, std::vector<Event>& waits) {
+  const std::optional<std::size_t> slab = best_slab(bytes);
+  if (!slab) return std::nullopt;
+  Arena& arena = slabs_[*slab].arena;
+  if (arena.has_much_to_forget()) arena.forget(backend_);
+  return HostPlace{*slab, *arena.take(bytes, waits)};
+}
+
+std::optional<HostPlace> HostStore::take(Bytes bytes, std::vector<Event>& waits) {
+  std::optional<HostPlace> place = take_shelved(Arena::rounded(bytes), waits);
+  if (!place) place = take_best(bytes, waits);
+  if (!place && clear_shelves()) place = take_best(bytes, waits);
+  if (!place && add_slab(bytes)) place = take_best(bytes, waits);
+  if (!place) return std::nullopt;
+  in_use_ += place->region.bytes;
+  high_water_ = std::max(high_water_, in_use_);
+  return place;
+}
+
+void HostStore::give(const HostPlace& place, Event freed_by) {
   in_use_ -= place.region.bytes;
+  Shelf* shelf = shelf_of(place.region.bytes);
+  if (!shelf && shelves_.size() < kMostShelves)
+    shelf = &shelves_.emplace_back(Shelf{.bytes = place.region.bytes});
+  if (shelf)
+    shelf->places.push_back({place, freed_by});
+  else
+    slabs_[place.slab].arena.give(place.region, freed_by);
 }
 
 std::byte* HostStore::address(const HostPlace& place) const {

@@ -1,6 +1,10 @@
 // Host memory for blocks that are away: slabs that copies run at full speed from and to, filled best-fit.
 // Reuse is ordered by events, as in the arena. Slabs are never given back; a block larger than a slab gets
 // one of its own, which later serves others.
+//
+// The blocks of an iteration have few sizes, and the same ones come with the next: a place that is given back
+// stays in one piece, on the shelf of its size, where the next of that size finds it without a search. The
+// shelves are cleared, and what lies there joined with its neighbours, before another slab is made.
 #pragma once
 
 #include <optional>
@@ -31,7 +35,8 @@ class HostStore {
 
   // Nothing if the limit, or the machine, has no room for it; `refusal` then says why.
   std::optional<HostPlace> take(Bytes bytes, std::vector<Event>& waits);
-  void give(const HostPlace& place, std::span<const Event> freed_by);
+  // It may be used again after the event.
+  void give(const HostPlace& place, Event freed_by);
   std::byte* address(const HostPlace& place) const;
 
   // Slabs made elsewhere, because that takes long: how many more bytes of slabs are wanted to have `bytes` in
@@ -53,12 +58,30 @@ class HostStore {
     std::byte* begin = nullptr;
     Arena arena;
   };
+  struct Shelved {
+    HostPlace place;
+    Event freed_by = kHappened;
+  };
+  struct Shelf {
+    Bytes bytes = 0;
+    // The last one given is taken first: who has waited for its event need not wait for those before it.
+    std::vector<Shelved> places = {};
+  };
+  static constexpr std::size_t kMostShelves = 64;
+
+  // nullptr: there is none.
+  Shelf* shelf_of(Bytes bytes);
+  // false: they were empty.
+  bool clear_shelves();
+  std::optional<HostPlace> take_shelved(Bytes bytes, std::vector<Event>& waits);
+  std::optional<HostPlace> take_best(Bytes bytes, std::vector<Event>& waits);
   std::optional<std::size_t> best_slab(Bytes bytes) const;
-  std::optional<std::size_t> add_slab(Bytes bytes);
+  bool add_slab(Bytes bytes);
 
   Backend& backend_;
   HostStoreOptions options_;
   std::vector<Slab> slabs_;
+  std::vector<Shelf> shelves_;
   Bytes in_use_ = 0;
   Bytes high_water_ = 0;
   Bytes reserved_ = 0;

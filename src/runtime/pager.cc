@@ -134,7 +134,7 @@ void Pager::wait_for_copy_out(PagedBlock& block) {
 
 void Pager::give_host_copy(PagedBlock& block) {
   if (!block.at.host) return;
-  host_.give(block.at.host->place, std::span(&block.at.host->last_used, 1));
+  host_.give(block.at.host->place, block.at.host->last_used);
   block.at.host.reset();
 }
 
@@ -151,8 +151,7 @@ bool Pager::start_copy_out(PagedBlock& block) {
     block.at.host = HostCopy{.place = *place, .valid_from = copied, .last_used = copied};
     block.at.copied_until = copied;
   } catch (...) {
-    const Event out = backend_.record(Engine::out);
-    host_.give(*place, std::span(&out, 1));
+    host_.give(*place, backend_.record(Engine::out));
     throw;
   }
   statistics_.bytes_out += block.bytes;
