@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "backend/conformance.h"
 #include "backend/events.h"
 #include "backend/fake_cuda_runtime.h"
@@ -34,6 +36,22 @@ TEST_F(CudaBackendTest, PassesTheConformanceSuite) {
 TEST_F(CudaBackendTest, CudaEventsAreUsedAgain) {
   const auto backend = make();
   for (std::uint64_t i = 0; i < 2 * kElapsedWindow; ++i) backend->record(Engine::compute);
+  EXPECT_EQ(fake_cuda::counts().events, static_cast<int>(kElapsedWindow));
+}
+
+TEST_F(CudaBackendTest, EventsOfAllEnginesAreUsedAgainWithFewQueries) {
+  const auto backend = make();
+  std::array<Event, kEngines> last = {};
+  for (std::uint64_t i = 0; i < kElapsedWindow; ++i) {
+    const auto engine = i % 7 == 0 ? Engine::out : i % 5 == 0 ? Engine::in : Engine::compute;
+    last[index_of(engine)] = backend->record(engine);
+  }
+  // All have happened, and the backend was not told.
+  backend->wait(Engine::compute, last[index_of(Engine::out)]);
+  backend->wait(Engine::compute, last[index_of(Engine::in)]);
+  const int before = fake_cuda::counts().queries;
+  for (std::uint64_t i = 0; i < kElapsedWindow / 2; ++i) backend->record(Engine::compute);
+  EXPECT_LE(fake_cuda::counts().queries - before, 3 * 5);
   EXPECT_EQ(fake_cuda::counts().events, static_cast<int>(kElapsedWindow));
 }
 

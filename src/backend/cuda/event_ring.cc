@@ -15,10 +15,8 @@ EventRing::~EventRing() {
 }
 
 Event EventRing::record(Engine engine) {
-  // Asked first about one that comes much later: it answers for those up to it too.
   const Event oldest = slot_of(recorded_ + 1).event;
-  if (!known_to_have_happened(oldest)) happened(slot_of(recorded_ + 1 + slots_.size() / 8).event);
-  if (!happened(oldest)) grow();
+  if (!known_to_have_happened(oldest) && !happened(later_than(oldest)) && !happened(oldest)) grow();
   Slot& slot = slot_of(recorded_ + 1);
   if (!slot.handle) {
     const CurrentDevice current(device_);
@@ -72,6 +70,14 @@ cudaEvent_t EventRing::handle_of(Event event) { return slot_of(sequence_of(event
 
 bool EventRing::known_to_have_happened(Event event) const {
   return event == kHappened || event <= last_happened_[index_of(engine_of(event))];
+}
+
+Event EventRing::later_than(Event oldest) {
+  for (std::uint64_t ahead = slots_.size() / 8; ahead > 0; --ahead) {
+    const Event later = slot_of(recorded_ + 1 + ahead).event;
+    if (later != kHappened && engine_of(later) == engine_of(oldest)) return later;
+  }
+  return oldest;
 }
 
 void EventRing::note_happened(Event event) {
