@@ -30,13 +30,15 @@ struct HostCopy {
 struct Residence {
   enum class Place : char { none, device, host, dropped };
   Place place = Place::none;
-  Region region = {};                 // on the device
-  Event arrived = kHappened;          // the region holds the content from then on
-  Event copied_until = kHappened;     // a copy-out reads the region until then
-  std::optional<HostCopy> host = {};  // also while on the device, if it is clean
+  bool clean = false;              // the host has the content
+  Region region = {};              // on the device
+  Event arrived = kHappened;       // the region holds the content from then on
+  Event copied_until = kHappened;  // a copy-out reads the region until then
+  HostCopy host = {};              // if clean
 };
 
-// What every op looks at comes first: two cache lines, since between two ops a program uses up the cache.
+// What every op looks at comes first: two cache lines of three, since between two ops a program uses up the
+// cache.
 struct alignas(64) PagedBlock {
   Handle handle = 0;
   Bytes bytes = 0;
@@ -49,17 +51,18 @@ struct alignas(64) PagedBlock {
   int changing = 0;           // > 0: about to get other content, so no new recipe may count on this one
   bool stuck = false;         // one of the pins is for its whole life
   bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
+  FlatSet<Handle, 1> dependents = {};  // dropped blocks whose recipe reads it
+  Residence at = {};
   PagedBlock** follower = nullptr;  // where a plan keeps it by its own id; null when it dies
   Bytes home = kAnywhere;           // where a plan wants it when it returns
-  Residence at = {};
-  FlatSet<Handle> dependents = {};  // dropped blocks whose recipe reads it
   std::uint64_t seen = 0;           // the search for a recipe that met it last
 
   bool resident() const { return at.place == Residence::Place::device; }
   bool dropped() const { return at.place == Residence::Place::dropped; }
   bool has_bytes() const { return resident() || at.place == Residence::Place::host; }
-  bool clean() const { return at.host.has_value(); }
+  bool clean() const { return at.clean; }
 };
+static_assert(sizeof(PagedBlock) == std::size_t{3} * 64);
 
 // Counts on one of a block's counters while it lives.
 class BlockHold {
@@ -116,7 +119,7 @@ class BlockTable {
     const std::size_t slot = free_.back();
     free_.pop_back();
     PagedBlock& block = at(slot);
-    FlatSet<Handle> memory = std::move(block.dependents);
+    auto memory = std::move(block.dependents);
     memory.clear();
     block =
         PagedBlock{.handle = make_handle(++serial_, slot), .bytes = bytes, .dependents = std::move(memory)};

@@ -202,8 +202,11 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
     if (operand.reads && operand.version == 0) return kNoStep;  // bytes that nobody wrote come from nowhere
   std::unique_ptr<Step> blank = parts_.recipes.blank();
   Step& step = *blank;
-  step.name = call.name;
-  step.function = call.recipe ? std::move(call.recipe) : function;
+  step.letters.assign(call.name);
+  if (call.recipe)
+    step.function.swap(call.recipe);
+  else
+    step.function = function;
   step.seed = call.seed;
   step.at = parts_.statistics.ops;
   step.inside_peak = call.inside_peak;

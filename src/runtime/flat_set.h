@@ -1,12 +1,11 @@
-// A set of few elements: a sorted vector, which keeps its memory when it is cleared.
+// A set of few elements: a sorted list, which keeps its memory when it is cleared.
 #pragma once
 
-#include <algorithm>
-#include <vector>
+#include "runtime/few.h"
 
 namespace ebb {
 
-template <typename T>
+template <typename T, std::size_t kInside>
 class FlatSet {
  public:
   void insert(const T& value) {
@@ -20,11 +19,10 @@ class FlatSet {
   void clear() { values_.clear(); }
   bool empty() const { return values_.empty(); }
   // In order; void after a change.
-  auto begin() const { return values_.begin(); }
-  auto end() const { return values_.end(); }
+  std::span<const T> values() const { return {values_.begin(), values_.end()}; }
 
  private:
-  std::vector<T> values_;
+  Few<T, kInside> values_;
 };
 
 }  // namespace ebb

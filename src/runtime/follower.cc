@@ -80,6 +80,11 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
   }
   for (std::size_t k = steps.size(); k-- > 0;)
     first_step_[static_cast<std::size_t>(steps[k].before)] = static_cast<std::int32_t>(k);
+  first_place_.push_back(0);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    list_replay_places(k);
+    first_place_.push_back(static_cast<std::int32_t>(replay_places_.size()));
+  }
   parts_.pager.keep_low_end_for_plan(true);
 }
 
@@ -307,6 +312,30 @@ void Follower::list_rooms(OpIndex op) {
   add(kInsideOnly, plan_->offsets.workspaces[static_cast<std::size_t>(op)], program_.op(op).workspace);
 }
 
+void Follower::list_replay_places(std::size_t step) {
+  const OpIndex op = plan_->lowered.replays[step].op;
+  const auto outputs = program_.outputs(op);
+  const auto place = [&](const ScriptMalloc& malloc) -> PlannedPlace {
+    Bytes offset = layout::kUnplanned;
+    if (malloc.block < 0) {
+      offset = plan_->offsets.replay_workspaces[step];
+      if (offset == layout::kUnplanned) return {};
+      return {offset, arena_end(offset, program_.op(op).workspace)};
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (program_.version(outputs[i].version).block == malloc.block) {
+        offset = plan_->offsets.replays.offset(static_cast<OpIndex>(step), static_cast<int>(i));
+        break;
+      }
+    if (offset == layout::kUnplanned || malloc.bytes == 0) return {};
+    return {offset, arena_end(offset, malloc.bytes)};
+  };
+  const auto& mallocs = tracker_.iteration().script[static_cast<std::size_t>(op)].mallocs;
+  std::size_t first = 0;
+  while (first < mallocs.size() && !mallocs[first].inside) ++first;
+  for (std::size_t i = first; i < mallocs.size(); ++i) replay_places_.push_back(place(mallocs[i]));
+}
+
 bool Follower::make_room(OpIndex op) {
   for (const PlannedRoom& room : rooms(op)) {
     const PagedBlock* block = room.block < 0 ? nullptr : tracker_.bound(room.block);
@@ -333,27 +362,10 @@ PlannedPlace Follower::place_of(const ScriptMalloc& malloc, OpIndex op) const {
 }
 
 PlannedPlace Follower::place_of_replayed(const Step& step, std::size_t nth) const {
-  const std::optional<std::size_t> at = planned_step(step);
-  if (!at) return {};
-  const std::size_t k = *at;
-  const auto& mallocs = tracker_.iteration().script[static_cast<std::size_t>(step.planned_op)].mallocs;
-  std::size_t first = 0;
-  while (first < mallocs.size() && !mallocs[first].inside) ++first;
-  if (first + nth >= mallocs.size()) return {};
-  const ScriptMalloc& malloc = mallocs[first + nth];
-  if (malloc.block < 0) {
-    const Bytes offset = plan_->offsets.replay_workspaces[k];
-    if (offset == layout::kUnplanned) return {};
-    return {offset, arena_end(offset, program_.op(step.planned_op).workspace)};
-  }
-  const auto outputs = program_.outputs(step.planned_op);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (program_.version(outputs[i].version).block == malloc.block) {
-      const Bytes offset = plan_->offsets.replays.offset(static_cast<OpIndex>(k), static_cast<int>(i));
-      if (offset == layout::kUnplanned || malloc.bytes == 0) return {};
-      return {offset, arena_end(offset, malloc.bytes)};
-    }
-  return {};
+  const std::optional<std::size_t> k = planned_step(step);
+  if (!k) return {};
+  const std::size_t at = static_cast<std::size_t>(first_place_[*k]) + nth;
+  return at < static_cast<std::size_t>(first_place_[*k + 1]) ? replay_places_[at] : PlannedPlace{};
 }
 
 }  // namespace ebb

@@ -74,6 +74,7 @@ class Follower {
     return {rooms_.data() + run(op).first_room, rooms_.data() + run(op + 1).first_room};
   }
   void list_rooms(OpIndex op);
+  void list_replay_places(std::size_t step);
   bool is_target(BlockId block, OpIndex position) const;
   // The step of the plan's replay that runs and is this one; nothing: none.
   std::optional<std::size_t> planned_step(const Step& step) const;
@@ -98,6 +99,8 @@ class Follower {
   std::vector<PlannedRoom> rooms_;             // of all ops, one after the other
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
   std::vector<std::int32_t> first_step_;       // by position: its first replay step, or -1
+  std::vector<PlannedPlace> replay_places_;    // of what replay steps malloc, one step after the other …
+  std::vector<std::int32_t> first_place_;      // … by step, and the end
   std::vector<std::size_t> kept_until_;        // by block: past its death, its drop's command; or 0
   std::vector<HeldBlock> held_;                // freed by the program
   std::size_t next_ = 0;                       // command to issue

@@ -34,9 +34,11 @@ void Lifetimes::reap(Handle handle) {
 }
 
 void Lifetimes::reap_all_released() {
-  while (recipes_.any_released())
-    for (const Handle handle : recipes_.take_released())
+  while (recipes_.any_released()) {
+    recipes_.take_released(released_);
+    for (const Handle handle : released_)
       if (PagedBlock* block = table_.find(handle)) reap_one(*block);
+  }
 }
 
 }  // namespace ebb

@@ -36,6 +36,7 @@ class Lifetimes {
   RecipeBook& recipes_;
   DeviceStatistics& statistics_;
   const GuideSlot& guide_;
+  std::vector<Handle> released_;  // that are reaped; kept so that it allocates nothing in the long run
 };
 
 }  // namespace ebb

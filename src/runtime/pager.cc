@@ -36,7 +36,7 @@ void Pager::finish_copies() {
 
 const std::byte* Pager::readable(const PagedBlock& block) const {
   if (block.resident()) return data(block);
-  return block.clean() ? host_.address(block.at.host->place) : nullptr;
+  return block.clean() ? host_.address(block.at.host.place) : nullptr;
 }
 
 Pager::~Pager() {
@@ -107,7 +107,7 @@ bool Pager::bring_in_at(PagedBlock& block, Bytes offset) {
 
 bool Pager::return_to(PagedBlock& block, const Region& region) {
   const TimeOfScope timed(measures_all() ? &copy_issues_ : nullptr);
-  HostCopy& host = *block.at.host;
+  HostCopy& host = block.at.host;
   try {
     if (host.valid_from != kHappened) backend_.wait(Engine::in, host.valid_from);
     host.last_used = timed_copy(Engine::in, block, device_ + region.offset, host_.address(host.place));
@@ -133,9 +133,9 @@ void Pager::wait_for_copy_out(PagedBlock& block) {
 }
 
 void Pager::give_host_copy(PagedBlock& block) {
-  if (!block.at.host) return;
-  host_.give(block.at.host->place, block.at.host->last_used);
-  block.at.host.reset();
+  if (!block.clean()) return;
+  host_.give(block.at.host.place, block.at.host.last_used);
+  block.at.clean = false;
 }
 
 bool Pager::start_copy_out(PagedBlock& block) {
@@ -148,7 +148,8 @@ bool Pager::start_copy_out(PagedBlock& block) {
     backend_.wait(Engine::out, compute_mark());
     if (block.at.arrived != kHappened) backend_.wait(Engine::out, block.at.arrived);
     const Event copied = timed_copy(Engine::out, block, host_.address(*place), data(block));
-    block.at.host = HostCopy{.place = *place, .valid_from = copied, .last_used = copied};
+    block.at.host = {.place = *place, .valid_from = copied, .last_used = copied};
+    block.at.clean = true;
     block.at.copied_until = copied;
   } catch (...) {
     host_.give(*place, backend_.record(Engine::out));
@@ -160,7 +161,7 @@ bool Pager::start_copy_out(PagedBlock& block) {
 
 void Pager::restore(PagedBlock& block) {
   assert(block.resident() && block.clean() && "there is nothing to restore from");
-  HostCopy& host = *block.at.host;
+  HostCopy& host = block.at.host;
   backend_.wait(Engine::in, compute_mark());
   backend_.wait(Engine::in, host.valid_from);
   host.last_used = timed_copy(Engine::in, block, data(block), host_.address(host.place));

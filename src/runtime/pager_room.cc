@@ -368,7 +368,7 @@ BlockState Pager::state(const PagedBlock& block) {
     const bool here = block.at.arrived == kHappened || backend_.happened(block.at.arrived);
     return here ? BlockState::resident : BlockState::returning;
   }
-  return backend_.happened(block.at.host->valid_from) ? BlockState::on_host : BlockState::leaving;
+  return backend_.happened(block.at.host.valid_from) ? BlockState::on_host : BlockState::leaving;
 }
 
 }  // namespace ebb

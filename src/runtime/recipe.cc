@@ -7,31 +7,42 @@ namespace ebb {
 namespace {
 
 constexpr std::size_t kMostBlanks = 64;
+constexpr std::size_t kFirstSteps = 64;
 
 }  // namespace
 
 void Step::clear() {
-  name.clear();
   function = nullptr;
+  dependents.clear();
+  duration.reset();
   inputs.clear();
+  planned_op = kNoOp;
   outputs.clear();
   births.clear();
   side_effects.clear();
-  duration.reset();
-  planned_op = kNoOp;
-  dependents.clear();
+  letters.clear();
 }
 
 std::unique_ptr<Step> RecipeBook::blank() {
   if (blanks_.empty()) return std::make_unique<Step>();
   std::unique_ptr<Step> step = std::move(blanks_.back());
   blanks_.pop_back();
+  step->clear();
   return step;
 }
 
+void RecipeBook::widen() {
+  std::vector<Remembered> narrower(std::max(kFirstSteps, 2 * steps_.size()));
+  narrower.swap(steps_);
+  for (StepId id = first_; id < next_; ++id)
+    remembered(id) = std::move(narrower[static_cast<std::size_t>(id) & (narrower.size() - 1)]);
+}
+
 StepId RecipeBook::record(std::unique_ptr<Step> step) {
-  if (steps_.empty()) oldest_at_ = step->at;
-  steps_.push_back(std::move(step));
+  if (steps() == steps_.size()) widen();
+  if (first_ == next_) oldest_at_ = step->at;
+  const std::int64_t at = step->at;
+  remembered(next_) = {std::move(step), at};
   return next_++;
 }
 
@@ -94,6 +105,7 @@ std::optional<ReplayRecipe> RecipeBook::recipe_for(const PagedBlock& block, std:
 
 const ReplayRecipe& RecipeBook::recipe_of(const PagedBlock& block) {
   const ReplayRecipe& entered = *recipes_.find(block.handle);
+  if (entered.steps.size() == 1) return entered;  // there is no smaller part
   [[maybe_unused]] const bool is_there = find(block, entered.leaves, first_, entered.steps.size());
   assert(is_there && "a dropped block lost its recipe");
   return found_;
@@ -130,7 +142,7 @@ bool RecipeBook::rebase(Handle dropped) {
   return true;
 }
 
-std::vector<Handle> RecipeBook::rebase_all(const FlatSet<Handle>& dropped) {
+std::vector<Handle> RecipeBook::rebase_all(std::span<const Handle> dropped) {
   std::vector<Handle> stranded;
   rebased_.assign(dropped.begin(), dropped.end());
   for (const Handle block : rebased_)
@@ -141,7 +153,7 @@ std::vector<Handle> RecipeBook::rebase_all(const FlatSet<Handle>& dropped) {
 std::vector<Handle> RecipeBook::detach(PagedBlock& block) {
   if (block.dependents.empty()) return {};
   const BlockHold changing(block, &PagedBlock::changing);
-  return rebase_all(block.dependents);
+  return rebase_all(block.dependents.values());
 }
 
 bool RecipeBook::drop(PagedBlock& block, ReplayRecipe recipe) {
@@ -162,19 +174,18 @@ void RecipeBook::forget(Handle block) { leave(block); }
 
 std::vector<Handle> RecipeBook::expiring() {
   usable_from_ = first_ + 1;
-  return rebase_all(steps_.front()->dependents);
+  return rebase_all(at(first_).dependents.values());
 }
 
 void RecipeBook::expire_oldest() {
-  assert(steps_.front()->dependents.empty() && "a step expires that a dropped block needs");
-  if (blanks_.size() < kMostBlanks) {
-    steps_.front()->clear();
-    blanks_.push_back(std::move(steps_.front()));
-  }
-  steps_.pop_front();
-  if (!steps_.empty()) oldest_at_ = steps_.front()->at;
+  std::unique_ptr<Step> oldest = std::move(remembered(first_).step);
+  assert(oldest->dependents.empty() && "a step expires that a dropped block needs");
   ++first_;
   usable_from_ = std::max(usable_from_, first_);
+  if (first_ < next_) oldest_at_ = remembered(first_).at;
+  if (blanks_.size() == kMostBlanks) return;
+  oldest->function = nullptr;  // what it captured goes now
+  blanks_.push_back(std::move(oldest));
 }
 
 }  // namespace ebb

@@ -8,10 +8,9 @@
 // what these name (docs/notes/runtime.md).
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/block.h"
@@ -38,30 +37,31 @@ struct SizedHandle {
   Bytes bytes = 0;
 };
 
-// One executed op.
+// One executed op, in one piece of memory: what a replay reads was written an iteration ago.
 struct Step {
-  std::string name = {};
   ExecFunction function = {};
-  std::uint64_t seed = 0;
-  std::int64_t at = 0;  // in ops
-  std::vector<StepInput> inputs = {};
-  std::vector<StepOutput> outputs = {};
-  std::vector<SizedHandle> births = {};  // in malloc order, those freed in the op too
-  std::vector<SizedHandle> side_effects = {};
-  Bytes inside_peak = 0;                     // of the memory malloc'd in the op
-  std::optional<Nanoseconds> duration = {};  // unknown until its events have happened
-  OpIndex planned_op = kNoOp;                // which op of the iteration that is followed
-  FlatSet<Handle> dependents = {};           // dropped blocks whose recipe has it
+  FlatSet<Handle, 2> dependents = {};        // dropped blocks whose recipe has it
   std::uint64_t seen = 0;                    // the search for a recipe that met it last
+  std::optional<Nanoseconds> duration = {};  // unknown until its events have happened
+  std::int64_t at = 0;                       // in ops
+  Few<StepInput, 4> inputs = {};
+  OpIndex planned_op = kNoOp;  // which op of the iteration that is followed
+  std::uint64_t seed = 0;
+  Bytes inside_peak = 0;  // of the memory malloc'd in the op
+  Few<StepOutput, 2> outputs = {};
+  Few<SizedHandle, 2> births = {};  // in malloc order, those freed in the op too
+  Few<SizedHandle, 2> side_effects = {};
+  Few<char, 48> letters = {};  // of its name
 
+  std::string_view name() const { return {letters.begin(), letters.end()}; }
   // For another op; keeps the memory it has.
   void clear();
 };
 
 struct ReplayRecipe {
-  std::vector<StepId> steps;   // in order of execution
-  std::vector<Handle> leaves;  // what the steps read and do not make
-  Bytes bytes_away = 0;        // of leaves on the host
+  Few<StepId, 4> steps;   // in order of execution
+  Few<Handle, 6> leaves;  // what the steps read and do not make
+  Bytes bytes_away = 0;   // of leaves on the host
   std::optional<Nanoseconds> duration = {};
   std::size_t longest = 0;  // it may grow to, when leaves go
 };
@@ -81,7 +81,7 @@ class RecipeBook {
   // A step to be filled and recorded.
   std::unique_ptr<Step> blank();
   StepId record(std::unique_ptr<Step> step);
-  const Step& step(StepId id) const { return *steps_[static_cast<std::size_t>(id - first_)]; }
+  const Step& step(StepId id) const { return *steps_[place_of(id)].step; }
   void set_duration(StepId id, Nanoseconds duration);
   void set_planned_op(StepId id, OpIndex op) { at(id).planned_op = op; }
   // Of the op that made the block's content: at least what a replay takes. Nothing if it cannot be replayed.
@@ -109,7 +109,11 @@ class RecipeBook {
   bool needed(const PagedBlock& block) const { return !block.dependents.empty(); }
   // Blocks that were leaves of a recipe since the last call and are no longer needed by any.
   bool any_released() const { return !released_.empty(); }
-  std::vector<Handle> take_released() { return std::exchange(released_, {}); }
+  // Into `released`, whose memory it takes in exchange.
+  void take_released(std::vector<Handle>& released) {
+    released.clear();
+    released.swap(released_);
+  }
 
   // Steps that are older than so many ops help nobody. Nothing: nobody knows.
   void set_horizon(std::optional<std::int64_t> ops) { horizon_ = ops; }
@@ -122,7 +126,7 @@ class RecipeBook {
   std::vector<Handle> expiring();
   void expire_oldest();
 
-  std::size_t steps() const { return steps_.size(); }
+  std::size_t steps() const { return static_cast<std::size_t>(next_ - first_); }
   std::vector<Handle> dropped_blocks();
 
  private:
@@ -131,12 +135,20 @@ class RecipeBook {
   bool find(const PagedBlock& block, std::span<const Handle> trusted, StepId oldest, std::size_t most_steps);
   // The block that is the input; nullptr if it cannot be a leaf.
   PagedBlock* available(const StepInput& input, std::span<const Handle> trusted) const;
-  Step& at(StepId id) { return *steps_[static_cast<std::size_t>(id - first_)]; }
+  // A step that is remembered, and when it ran: who forgets steps asks that of the one behind, too.
+  struct Remembered {
+    std::unique_ptr<Step> step;
+    std::int64_t at = 0;
+  };
+  std::size_t place_of(StepId id) const { return static_cast<std::size_t>(id) & (steps_.size() - 1); }
+  Remembered& remembered(StepId id) { return steps_[place_of(id)]; }
+  Step& at(StepId id) { return *remembered(id).step; }
+  void widen();
   void enter(Handle block, const ReplayRecipe& recipe);
   void leave(Handle block);
   void leave_leaf(Handle block, PagedBlock& leaf);
   bool rebase(Handle dropped);
-  std::vector<Handle> rebase_all(const FlatSet<Handle>& dropped);
+  std::vector<Handle> rebase_all(std::span<const Handle> dropped);
 
   BlockTable& table_;
   RecipeOptions options_;
@@ -145,7 +157,7 @@ class RecipeBook {
   std::int64_t oldest_at_ = 0;  // its op, if there is one
   StepId usable_from_ = 0;      // the oldest that a new recipe may have
   std::optional<std::int64_t> horizon_;
-  std::deque<std::unique_ptr<Step>> steps_;
+  std::vector<Remembered> steps_;              // a ring, by id; as many as a power of two
   std::vector<std::unique_ptr<Step>> blanks_;  // that were steps before
   HandleMap<ReplayRecipe> recipes_;            // of dropped blocks
   std::vector<Handle> released_;

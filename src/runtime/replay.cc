@@ -38,9 +38,12 @@ void Replay::begin(std::span<PagedBlock* const> targets) {
     steps_.insert(steps_.end(), recipe.steps.begin(), recipe.steps.end());
     leaves_.insert(leaves_.end(), recipe.leaves.begin(), recipe.leaves.end());
   }
-  sort_and_unite(steps_);
-  sort_and_unite(leaves_);
+  if (targets.size() > 1) {
+    sort_and_unite(steps_);
+    sort_and_unite(leaves_);
+  }
   for (const Handle leaf : leaves_) keeps_.add(*parts_.table.find(leaf));
+  if (steps_.size() == 1) return;  // nothing is read later
   for (std::size_t k = 0; k < steps_.size(); ++k)
     for (const StepInput& input : parts_.recipes.step(steps_[k]).inputs)
       readings_.push_back({input.block, input.version, k});
@@ -118,7 +121,7 @@ void Replay::cast(const Step& step) {
 
 void Replay::pin(const Step& step, std::span<PagedBlock* const> blocks, Bytes inside) {
   if (!pin_together(parts_.pager, blocks, inside, cast_.pins))
-    throw OutOfMemory(fmt::format("replay of op {}: no room for its operands of {} bytes: {}", step.name,
+    throw OutOfMemory(fmt::format("replay of op {}: no room for its operands of {} bytes: {}", step.name(),
                                   arena_bytes(blocks), parts_.pager.describe()));
 }
 
@@ -160,7 +163,7 @@ bool Replay::try_function(const Step& step, bool may_abandon) {
       PagedBlock* made = frame.take(output.block);
       if (!made)
         throw InputError(
-            fmt::format("replay of op {}: it freed memory that it kept when it ran first", step.name));
+            fmt::format("replay of op {}: it freed memory that it kept when it ran first", step.name()));
       temporaries_.push_back({output.block, made, output.version});
     } else {
       Temporary& changed = *temporary(output.block);
@@ -178,7 +181,7 @@ void Replay::run_step(std::size_t index) {
     SurpriseLog& log;
     ~Named() { log.replay_ended(); }
   } named{parts_.pager.surprises()};
-  named.log.replay_began(step.name);
+  named.log.replay_began(step.name());
   if (!try_function(step, true)) {
     ++parts_.statistics.abandoned_ops;
     cast_.pins.clear();

@@ -45,7 +45,8 @@ std::byte* ReplayFrame::data(Handle block) {
   if (is_extra(block)) return parts_.pager.data(*parts_.table.find(block));
   if (PagedBlock** made = birth(block)) return parts_.pager.data(**made);
   if (const PagedBlock* operand = cast_.find(block)) return parts_.pager.data(*operand);
-  throw InputError(fmt::format("replay of op {}: block {} is neither operand nor birth", step_.name, block));
+  throw InputError(
+      fmt::format("replay of op {}: block {} is neither operand nor birth", step_.name(), block));
 }
 
 PagedBlock** ReplayFrame::birth(Handle handle) {
@@ -69,7 +70,7 @@ Handle ReplayFrame::malloc(Bytes bytes) {
         abandoned_ = true;
         throw AbandonOp{};
       }
-      throw OutOfMemory(fmt::format("replay of op {}: no room for {} bytes: {}", step_.name, bytes,
+      throw OutOfMemory(fmt::format("replay of op {}: no room for {} bytes: {}", step_.name(), bytes,
                                     parts_.pager.describe()));
     }
   } catch (...) {

@@ -16,13 +16,13 @@ class RecipeBookTest : public ::testing::Test {
     b.maker = add("f", {{a.handle, 1, kNoStep}}, b);
     c.maker = add("g", {{b.handle, 1, b.maker}}, c);
   }
-  StepId add(const char* name, std::vector<StepInput> inputs, const PagedBlock& output) {
+  StepId add(const char* name, const std::vector<StepInput>& inputs, const PagedBlock& output) {
     std::unique_ptr<Step> step = book.blank();
-    *step = {.name = name,
-             .at = ++ops,
-             .inputs = std::move(inputs),
-             .outputs = {{output.handle, output.bytes, output.version}},
-             .duration = 5};
+    step->letters.assign(std::string_view(name));
+    step->at = ++ops;
+    step->inputs.assign(inputs);
+    step->outputs = {{output.handle, output.bytes, output.version}};
+    step->duration = 5;
     return book.record(std::move(step));
   }
   void drop(PagedBlock& block) {
@@ -64,7 +64,9 @@ TEST_F(RecipeBookTest, NamesTheBlocksThatAChangeWouldStrand) {
   drop(c);
   const BlockHold changing(b, &PagedBlock::changing);
   EXPECT_EQ(book.detach(b), std::vector<Handle>{}) << "c can be made from a";
-  EXPECT_EQ(book.take_released(), std::vector<Handle>{b.handle});
+  std::vector<Handle> released;
+  book.take_released(released);
+  EXPECT_EQ(released, std::vector<Handle>{b.handle});
   EXPECT_EQ(book.detach(a), std::vector<Handle>{c.handle});
 }
 
@@ -115,10 +117,45 @@ TEST_F(RecipeBookTest, ForgetsStepsBehindTheHorizon) {
   EXPECT_FALSE(book.full(100));
 }
 
+TEST_F(RecipeBookTest, FindsItsStepsAgainHoweverManyCameAndWent) {
+  for (int k = 0; k < 1000; ++k) {
+    c.maker = add("h", {{a.handle, 1, kNoStep}}, c);
+    EXPECT_EQ(book.step(c.maker).at, ops);
+    EXPECT_EQ(book.step(b.maker).name(), "f");
+    EXPECT_EQ(book.steps(), static_cast<std::size_t>(k) + 3);
+  }
+  for (int k = 0; k < 999; ++k) book.expire_oldest();
+  EXPECT_EQ(book.steps(), 3u);
+  EXPECT_TRUE(book.recipe_for(c));
+  EXPECT_FALSE(book.recipe_for(b));
+  for (int k = 0; k < 300; ++k) {
+    c.maker = add("i", {{a.handle, 1, kNoStep}}, c);
+    book.expire_oldest();
+  }
+  EXPECT_EQ(book.step(c.maker).name(), "i");
+  EXPECT_EQ(book.step(c.maker - 2).at, ops - 2);
+  EXPECT_TRUE(book.full(ops)) << "three are one too many";
+  book.expire_oldest();
+  book.set_horizon(2);
+  EXPECT_FALSE(book.full(ops + 1));
+  EXPECT_TRUE(book.full(ops + 2)) << "the last but one ran at op " << ops - 1;
+}
+
+TEST_F(RecipeBookTest, WhatAStepCapturedGoesWithIt) {
+  const auto captured = std::make_shared<int>(7);
+  std::unique_ptr<Step> step = book.blank();
+  step->function = [captured](ExecContext&) {};
+  step->at = ++ops;
+  book.record(std::move(step));
+  EXPECT_EQ(captured.use_count(), 2);
+  for (int k = 0; k < 3; ++k) book.expire_oldest();
+  EXPECT_EQ(captured.use_count(), 1);
+}
+
 TEST_F(RecipeBookTest, ABlankStepHasNothingOfTheOneBefore) {
   book.expire_oldest();
   const std::unique_ptr<Step> step = book.blank();
-  EXPECT_EQ(step->name, "");
+  EXPECT_EQ(step->name(), "");
   EXPECT_TRUE(step->inputs.empty() && step->outputs.empty() && step->births.empty());
   EXPECT_FALSE(step->duration);
   EXPECT_EQ(step->planned_op, kNoOp);
