@@ -22,9 +22,9 @@ Conductor::Conductor(Backend& backend, const RuntimeParts& parts, Remaker& remak
       remaker_(remaker),
       recorder_(recorder),
       timer_(timer),
-      options_(options),
       log_(backend),
       planner_(options.planning),
+      options_(options),
       slabs_(backend, parts.pager.host()),
       look_at_event_(kFirstLook) {
   parts_.pager.set_copy_log(this);
@@ -167,7 +167,7 @@ void Conductor::op_ended(StepId step, Event start, Event end) {
     parts_.recipes.set_planned_op(step, op);
     if (end == kHappened) parts_.recipes.set_duration(step, tracker_->iteration().program.op(op).duration);
   }
-  log_.op(op, start, end);
+  if (end != kHappened) log_.op(op, start, end);
   tracker_->op_ended();
   if (tracker_->place() == 0) boundary();
 }

@@ -78,26 +78,27 @@ class Conductor final : public Guide, public CopyLog {
   LogCounts counts() const;
 
   Backend& backend_;
-  RuntimeParts parts_;
+  const RuntimeParts& parts_;
   Remaker& remaker_;
   Recorder& recorder_;
   OpTimer& timer_;
-  ConductorOptions options_;
-  IterationLog log_;
-  BackgroundPlanner planner_;
-  SlabMaker slabs_;
-  std::shared_ptr<const ScriptedIteration> iteration_;  // of the tracker
+  // What every op asks for comes first, as in PagedBlock.
+  bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
+  bool followed_all_along_ = false;  // in this iteration
+  std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
   std::optional<Tracker> tracker_;
   std::optional<Follower> follower_;
-  std::shared_ptr<const PreparedPlan> plan_;  // of the tracker's iteration
+  IterationLog log_;
+  BackgroundPlanner planner_;
+  ConductorOptions options_;
+  SlabMaker slabs_;
+  std::shared_ptr<const ScriptedIteration> iteration_;  // of the tracker
+  std::shared_ptr<const PreparedPlan> plan_;            // of the tracker's iteration
   std::uint64_t fingerprint_ = 0;
   std::string key_;  // of the plan, in the exchange
   std::string refusal_;
-  std::int64_t look_at_event_ = 0;   // when to look for an iteration again
-  std::int64_t looked_from_ = 0;     // the event at which the present search began
-  std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
-  bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
-  bool followed_all_along_ = false;  // in this iteration
+  std::int64_t look_at_event_ = 0;  // when to look for an iteration again
+  std::int64_t looked_from_ = 0;    // the event at which the present search began
   std::int64_t plans_made_ = 0;
   std::int64_t plans_reused_ = 0;
   std::int64_t plans_taken_ = 0;

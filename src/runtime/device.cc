@@ -67,9 +67,9 @@ struct Device::Parts {
 
   Backend& backend;
   mutable ReentrantMutex mutex;  // guards everything here
-  DeviceStatistics statistics;
   FrameSlot frame;
   GuideSlot guide;
+  DeviceStatistics statistics;
   BlockTable table;
   RecipeBook recipes;
   Pager pager;

@@ -89,38 +89,48 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   finish(info, call, function, timing, true);
 }
 
-// The plan that is followed knows whether the op will be run again.
+// The plan that is followed knows whether the op will be run again. If not, only who writes it down asks
+// whether it could be.
 void Executor::decide_recipe(OpCall& call, bool guided) {
   call.wants_recipe = call.replayable && options_.keep_recipes;
   const bool unneeded = call.wants_recipe && guided && !parts_.guide.current->needs_recipe();
   if (!unneeded) return;
   call.wants_recipe = false;
-  call.replayable = call.replayable && parts_.guide.current->was_replayable();
+  if (call.recorded) call.replayable = parts_.guide.current->was_replayable();
+}
+
+// Where a plan is followed, all are there.
+bool Executor::pin_residents(OpCall& call) {
+  for (const Operand& operand : call.operands) {
+    if (!operand.block->resident()) return false;
+    call.pins.add(*operand.block);
+  }
+  return true;
 }
 
 void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
-  blocks_.clear();
-  for (const Operand& operand : call.operands) {
-    blocks_.push_back(operand.block);
-    if (operand.block->dropped()) remaker_.remake(*operand.block);
-  }
   const auto pin = [&](Bytes hole) {
+    blocks_.clear();
+    for (const Operand& operand : call.operands) {
+      blocks_.push_back(operand.block);
+      if (operand.block->dropped()) remaker_.remake(*operand.block);
+    }
     if (!pin_together(parts_.pager, blocks_, hole, call.pins))
       throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
                                     arena_bytes(blocks_), parts_.pager.describe()));
   };
-  pin(guided ? 0 : inside.value_or(0));
+  if (!guided || !pin_residents(call)) pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();
   if (guided && !room_is_sure) {
     call.signature = signature_of(call.name, call.operands);
     inside = history_.inside_peak(call.signature);
     pin(inside.value_or(0));
   }
+  const bool in_place = std::any_of(call.operands.begin(), call.operands.end(),
+                                    [](const Operand& operand) { return operand.in_place(); });
   if (!room_is_sure && inside && parts_.pager.wait_for_hole(*inside))
-    room_is_sure = std::none_of(call.operands.begin(), call.operands.end(),
-                                [](const Operand& operand) { return operand.in_place(); }) ||
-                   history_.is_steady(call.signature);
-  expose(parts_.pager, call, room_is_sure);
+    room_is_sure = !in_place || history_.is_steady(call.signature);
+  if (in_place) expose(parts_.pager, call, room_is_sure);
   for (Operand& operand : call.operands) {
     operand.ready = true;
     parts_.pager.begin_use(*operand.block, operand.changes());

@@ -56,6 +56,7 @@ class Executor {
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   void decide_recipe(OpCall& call, bool guided);
+  bool pin_residents(OpCall& call);
   bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
   void undo(OpCall& call);
   void restore(PagedBlock& block);
@@ -68,17 +69,17 @@ class Executor {
   void let_go(OpCall& call);
 
   Backend& backend_;
-  RuntimeParts parts_;
+  const RuntimeParts& parts_;
   Recorder& recorder_;
   ExecutorOptions options_;
-  Remaker remaker_;
-  OpHistory history_;
-  OpTimer timer_;
-  std::set<Handle> abandoned_births_;
   Nanoseconds time_ = 0;
   Nanoseconds held_ = 0;        // the host, by this device, so far
   Event last_end_ = kHappened;  // of the op before, if it was timed
   OpCall call_;                 // that runs
+  Remaker remaker_;
+  OpTimer timer_;
+  OpHistory history_;
+  std::set<Handle> abandoned_births_;
   std::vector<PagedBlock*> blocks_;
   std::vector<RecordedAccess> accesses_;
 };

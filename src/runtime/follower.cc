@@ -47,25 +47,25 @@ Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& t
       tracker_(tracker),
       plan_(std::move(plan)),
       program_(tracker.iteration().program),
+      commands_(plan_->schedule.commands),
       runs_(program_.ops().size() + 1),
       targets_(program_.ops().size()),
       first_step_(program_.ops().size(), -1),
       kept_until_(program_.blocks().size(), 0),
       surprises_(parts.pager.surprises().count()) {
   std::int32_t items = 0;
-  const std::vector<Command>& commands = plan_->schedule.commands;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const auto op = static_cast<std::size_t>(commands[i].op);
-    if (commands[i].kind == CommandKind::run) runs_[op] = {.command = i, .items_before = items};
-    items += commands[i].kind == CommandKind::run || commands[i].kind == CommandKind::replay;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const auto op = static_cast<std::size_t>(commands_[i].op);
+    if (commands_[i].kind == CommandKind::run) runs_[op] = {.command = i, .items_before = items};
+    items += commands_[i].kind == CommandKind::run || commands_[i].kind == CommandKind::replay;
   }
   for (GapId g = 0; g < plan_->gaps.count(); ++g)
     if (kept_past_death(plan_->gaps[g], plan_->lowered.plan[g]))
-      kept_until_[static_cast<std::size_t>(plan_->gaps[g].block)] = commands.size();
-  for (std::size_t i = 0; i < commands.size(); ++i)
-    if (commands[i].kind == CommandKind::drop) {
-      std::size_t& until = kept_until_[static_cast<std::size_t>(plan_->gaps[commands[i].gap].block)];
-      if (until > 0 && plan_->gaps[commands[i].gap].kind == GapKind::trailing) until = i;
+      kept_until_[static_cast<std::size_t>(plan_->gaps[g].block)] = commands_.size();
+  for (std::size_t i = 0; i < commands_.size(); ++i)
+    if (commands_[i].kind == CommandKind::drop) {
+      std::size_t& until = kept_until_[static_cast<std::size_t>(plan_->gaps[commands_[i].gap].block)];
+      if (until > 0 && plan_->gaps[commands_[i].gap].kind == GapKind::trailing) until = i;
     }
   for (GapId g = 0; g < plan_->gaps.count(); ++g)
     for (const OpIndex position : replayed_at(plan_->gaps[g], plan_->lowered.plan[g]))
@@ -135,25 +135,23 @@ void Follower::iteration_ended() {
 
 void Follower::issue_until(OpIndex op) {
   const std::size_t command = run(op).command;
-  const std::vector<Command>& commands = plan_->schedule.commands;
   if (next_ > command) {
     // The iteration ended as planned: what is left of it belongs before the next. Else it is void.
     const bool ended = next_ > run(program_.op_count() - 1).command;
-    while (ended && next_ < commands.size()) issue(commands[next_++]);
+    while (ended && next_ < commands_.size()) issue(commands_[next_++]);
     let_all_go();
     next_ = step_ = 0;
     replayed_ = kNoOp;
   }
   if (next_ == 0 && !settled_) settle();
-  while (next_ < command) issue(commands[next_++]);
+  while (next_ < command) issue(commands_[next_++]);
 }
 
 void Follower::issue_beside(OpIndex op) {
-  const std::vector<Command>& commands = plan_->schedule.commands;
   const std::int32_t ended = run(op).items_before;
   next_ = run(op).command + 1;
-  for (; next_ < commands.size(); ++next_) {
-    const Command& command = commands[next_];
+  for (; next_ < commands_.size(); ++next_) {
+    const Command& command = commands_[next_];
     if (command.kind == CommandKind::run || command.kind == CommandKind::replay || command.ended > ended)
       return;
     issue(command);

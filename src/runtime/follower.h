@@ -90,11 +90,17 @@ class Follower {
   PagedBlock* block_of(GapId gap) const;
   Bytes arena_end(Bytes offset, Bytes bytes) const { return offset + Arena::rounded(bytes); }
 
-  RuntimeParts parts_;
+  const RuntimeParts& parts_;
   Remaker& remaker_;
   const Tracker& tracker_;
   std::shared_ptr<const PreparedPlan> plan_;
   const Program& program_;
+  std::span<const Command> commands_;  // of the plan
+  std::size_t next_ = 0;               // command to issue
+  OpIndex replaying_ = kNoOp;          // the position a replay runs for
+  GapId current_gap_ = -1;
+  bool anyone_replays_ = true;
+  bool settled_ = false;                       // all was where the plan has it when an iteration began
   std::vector<PlannedRun> runs_;               // by op, and the end
   std::vector<PlannedRoom> rooms_;             // of all ops, one after the other
   std::vector<std::vector<BlockId>> targets_;  // by position: what its replay brings back
@@ -103,16 +109,11 @@ class Follower {
   std::vector<std::int32_t> first_place_;      // … by step, and the end
   std::vector<std::size_t> kept_until_;        // by block: past its death, its drop's command; or 0
   std::vector<HeldBlock> held_;                // freed by the program
-  std::size_t next_ = 0;                       // command to issue
   std::size_t step_ = 0;                       // replay step that comes next
   std::vector<PagedBlock*> remade_;            // what the replay that runs is for
-  OpIndex replaying_ = kNoOp;                  // the position a replay runs for
   OpIndex replayed_ = kNoOp;                   // the position it ran for last
-  GapId current_gap_ = -1;
   std::int64_t left_out_ = 0;
   std::int64_t surprises_;  // until the last iteration's end
-  bool anyone_replays_ = true;
-  bool settled_ = false;  // all was where the plan has it when an iteration began
 };
 
 }  // namespace ebb

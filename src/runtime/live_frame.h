@@ -36,22 +36,22 @@ struct OpCall {
   std::string_view name;
   bool replayable = false;
   bool random = false;
+  bool wants_recipe = false;  // it may be run again
+  bool may_abandon = false;   // this time
+  bool abandoned = false;
+  bool recorded = false;  // it will be written down: then `memory` is
   std::uint64_t seed = 0;
-  bool wants_recipe = false;    // it may be run again
-  ExecFunction recipe = {};     // what to run then, if its function said so
-  bool may_abandon = false;     // this time
-  std::uint64_t signature = 0;  // by which history knows it, where no plan does
-  std::vector<Operand> operands = {};
-  std::vector<Birth> births = {};  // in malloc order
-  bool recorded = false;           // it will be written down: then `memory` is
-  std::vector<RecordedMemory> memory = {};
-  std::vector<Handle> freed_after = {};  // freed in the op, not its own
   Bytes inside = 0;
   Bytes inside_peak = 0;
-  bool abandoned = false;
+  std::vector<Operand> operands = {};
+  std::vector<Birth> births = {};  // in malloc order
   PinnedBlocks pins = {};
   KeptBlocks keeps = {};
   ChangingBlocks changing = {};
+  std::vector<Handle> freed_after = {};  // freed in the op, not its own
+  ExecFunction recipe = {};              // what to run again, if its function said so
+  std::vector<RecordedMemory> memory = {};
+  std::uint64_t signature = 0;  // by which history knows it, where no plan does
 
   // For the next op; keeps what its vectors have allocated.
   void clear() {

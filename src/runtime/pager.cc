@@ -20,13 +20,13 @@ Bytes first_resting_zone(const PagerOptions& options, Bytes capacity) {
 
 Pager::Pager(Backend& backend, const PagerOptions& options, RecipeBook& recipes, DeviceStatistics& statistics)
     : backend_(backend),
-      options_(options),
       recipes_(recipes),
       statistics_(statistics),
+      options_(options),
       arena_(options.limit),
-      host_(backend, options.host),
       device_(backend.reserve(std::max(arena_.capacity(), Arena::kAlignment))),
       residents_(recipes.table()),
+      host_(backend, options.host),
       resting_zone_(first_resting_zone(options, arena_.capacity())) {}
 
 void Pager::finish_copies() {

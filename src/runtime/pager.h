@@ -212,31 +212,32 @@ class Pager {
 
   static constexpr int kMeasuredOfPlan = 8;  // one in so many copies and waits
 
+  // What every op asks for comes first, as in PagedBlock.
   Backend& backend_;
-  PagerOptions options_;
   RecipeBook& recipes_;
   DeviceStatistics& statistics_;
-  Arena arena_;
-  HostStore host_;
-  LinkMeter meter_;
-  RecentTimes copy_issues_;
-  std::byte* device_;
-  mutable Residents residents_;    // puts them in order when it is asked
   std::int64_t now_ = 0;           // ops so far
   std::uint64_t tick_ = 1;         // how often compute advanced
   std::uint64_t marked_tick_ = 0;  // … when `mark_` was recorded
   Event mark_ = kHappened;
+  CopyLog* copy_log_ = nullptr;
+  bool low_end_is_planned_ = false;
+  PagerOptions options_;
+  SurpriseLog surprises_;
+  Arena arena_;
+  std::byte* device_;
+  std::vector<Event> waits_;     // kept between calls so that it allocates nothing in the long run
+  mutable Residents residents_;  // puts them in order when it is asked
+  HostStore host_;
   Event last_copy_[kEngines] = {};
   std::int64_t copies_ = 0;  // under plans
-  bool low_end_is_planned_ = false;
+  StallMeter stalls_;
+  LinkMeter meter_;
   Bytes resting_zone_;   // at the high end, for blocks that may rest: others go there only if they have to
   Bytes zone_hand_ = 0;  // where in it to look next for somebody to go
-  StallMeter stalls_;
-  SurpriseLog surprises_;
-  CopyLog* copy_log_ = nullptr;
+  RecentTimes copy_issues_;
 
-  // Kept between calls so that they allocate nothing in the long run.
-  std::vector<Event> waits_;
+  // Kept like `waits_`.
   std::vector<ArenaPiece> pieces_;
   std::vector<PagedBlock*> piece_blocks_;  // nullptr for a hole
   std::unordered_set<Handle> refused_;     // by the host, while a window is cleared

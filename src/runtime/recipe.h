@@ -75,7 +75,7 @@ struct RecipeOptions {
 class RecipeBook {
  public:
   // REQUIRES: the table outlives the book.
-  RecipeBook(BlockTable& table, const RecipeOptions& options) : table_(table), options_(options) {}
+  RecipeBook(BlockTable& table, const RecipeOptions& options) : options_(options), table_(table) {}
 
   const BlockTable& table() const { return table_; }
   // A step to be filled and recorded.
@@ -150,17 +150,17 @@ class RecipeBook {
   bool rebase(Handle dropped);
   std::vector<Handle> rebase_all(std::span<const Handle> dropped);
 
-  BlockTable& table_;
-  RecipeOptions options_;
   StepId first_ = 0;            // the oldest step there is …
   StepId next_ = 0;             // … and the first that there will be
   std::int64_t oldest_at_ = 0;  // its op, if there is one
-  StepId usable_from_ = 0;      // the oldest that a new recipe may have
   std::optional<std::int64_t> horizon_;
+  std::vector<Handle> released_;
+  RecipeOptions options_;
+  BlockTable& table_;
+  StepId usable_from_ = 0;                     // the oldest that a new recipe may have
   std::vector<Remembered> steps_;              // a ring, by id; as many as a power of two
   std::vector<std::unique_ptr<Step>> blanks_;  // that were steps before
   HandleMap<ReplayRecipe> recipes_;            // of dropped blocks
-  std::vector<Handle> released_;
   std::uint64_t search_ = 0;
   // Kept so that they allocate nothing in the long run.
   ReplayRecipe found_;

@@ -23,6 +23,7 @@ class Replay;
 
 class Remaker {
  public:
+  // REQUIRES: the parts outlive the remaker.
   explicit Remaker(const RuntimeParts& parts);
   ~Remaker();
 
@@ -50,7 +51,7 @@ class Remaker {
   void bring_back(std::span<const Handle> stranded, KeptBlocks& kept);
   void expire_some();
 
-  RuntimeParts parts_;
+  const RuntimeParts& parts_;
   std::unique_ptr<Replay> spare_;  // that ran before
 };
 

@@ -67,9 +67,9 @@ class Residents {
   }
 
   const BlockTable& table_;
-  OffsetMap<PagedBlock*> by_offset_;  // as they were when somebody asked last
-  std::vector<Change> changes_;       // since then …
-  bool must_list_ = false;            // … or too many
+  bool must_list_ = false;            // there were too many changes …
+  std::vector<Change> changes_;       // … or these, since …
+  OffsetMap<PagedBlock*> by_offset_;  // … they were as somebody asked for last
 };
 
 }  // namespace ebb

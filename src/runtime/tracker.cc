@@ -24,7 +24,7 @@ Tracker::Tracker(std::shared_ptr<const ScriptedIteration> iteration)
     : iteration_(std::move(iteration)), bound_(iteration_->program.blocks().size(), nullptr) {
   const Program& program = iteration_->program;
   std::vector<OpIndex> birth_use_in(program.blocks().size(), 0);
-  for (OpIndex i = 0; i < op_count(); ++i)
+  for (OpIndex i = 0; i < program.op_count(); ++i)
     for (const BlockId block : program.op(i).births)
       birth_use_in[static_cast<std::size_t>(block)] = distance_to_next(program, block, i);
   std::unordered_set<std::string_view> names;
@@ -33,7 +33,7 @@ Tracker::Tracker(std::shared_ptr<const ScriptedIteration> iteration)
                     .first_operand = static_cast<std::int32_t>(operands_.size()),
                     .first_malloc = static_cast<std::int32_t>(mallocs_.size())});
   };
-  for (OpIndex i = 0; i < op_count(); ++i) {
+  for (OpIndex i = 0; i < program.op_count(); ++i) {
     const ScriptOp& script = iteration_->script[static_cast<std::size_t>(i)];
     begin_op(program.op(i).name);
     for (const ScriptOperand& operand : script.operands)

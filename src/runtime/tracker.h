@@ -55,7 +55,7 @@ class Tracker {
   const ScriptedIteration& iteration() const { return *iteration_; }
 
  private:
-  OpIndex op_count() const { return iteration_->program.op_count(); }
+  OpIndex op_count() const { return static_cast<OpIndex>(ops_.size()) - 1; }
   bool looks_like(OpIndex op, const OpSeen& seen) const;
   // Of one that looks like it: is it called with the blocks that are expected?
   bool has_its_blocks(OpIndex op, const OpSeen& seen) const;
@@ -94,14 +94,14 @@ class Tracker {
   std::span<const ExpectedMalloc> mallocs(OpIndex op) const {
     return {mallocs_.data() + expected(op).first_malloc, mallocs_.data() + expected(op + 1).first_malloc};
   }
-  std::vector<PagedBlock*> bound_;         // by block
-  std::vector<ExpectedOp> ops_;            // and the end
-  std::vector<ExpectedOperand> operands_;  // of all ops, one after the other
-  std::vector<ExpectedMalloc> mallocs_;    // the same
   bool known_ = false;
   bool suspended_ = false;
   OpIndex place_ = 0;
   OpIndex running_ = kNoOp;
+  std::vector<ExpectedOp> ops_;            // and the end
+  std::vector<ExpectedOperand> operands_;  // of all ops, one after the other
+  std::vector<PagedBlock*> bound_;         // by block
+  std::vector<ExpectedMalloc> mallocs_;    // like the operands
   std::int64_t in_a_row_ = 0;
   std::int64_t deviations_ = 0;
   std::size_t next_malloc_ = 0;   // of op place_
