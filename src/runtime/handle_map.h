@@ -32,7 +32,8 @@ class HandleMap {
   void set(Handle handle, Value value) {
     const std::size_t slot = slot_of(handle);
     if (slot >= entries_.size()) entries_.resize(slot + 1);
-    entries_[slot] = {handle, std::move(value)};
+    entries_[slot].first = handle;
+    entries_[slot].second = std::move(value);
   }
   void erase(Handle handle) {
     if (contains(handle)) entries_[slot_of(handle)] = {};
