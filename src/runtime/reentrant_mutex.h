@@ -1,9 +1,10 @@
 // A mutex that the thread that has it may lock again. An op's function calls its device all the time, and
-// then that costs a comparison: a std::recursive_mutex costs as much as for the first time.
+// then that costs a comparison: a std::recursive_mutex costs as much as for the first time. Where nobody else
+// wants it, the first time costs one atomic instruction and no call.
 #pragma once
 
 #include <atomic>
-#include <mutex>
+#include <mutex>  // std::lock_guard, for those who lock it
 
 namespace ebb {
 
@@ -11,12 +12,12 @@ class ReentrantMutex {
  public:
   void lock() {
     if (enters_again()) return;
-    mutex_.lock();
+    if (!take_free()) wait_and_take();
     owner_.store(__builtin_thread_pointer(), std::memory_order_relaxed);
   }
   bool try_lock() {
     if (enters_again()) return true;
-    if (!mutex_.try_lock()) return false;
+    if (!take_free()) return false;
     owner_.store(__builtin_thread_pointer(), std::memory_order_relaxed);
     return true;
   }
@@ -26,7 +27,7 @@ class ReentrantMutex {
       return;
     }
     owner_.store(nullptr, std::memory_order_relaxed);
-    mutex_.unlock();
+    if (state_.exchange(kFree) == kWanted) state_.notify_one();
   }
   // In the child of a fork, whose thread looks like the parent's that locked it: it is nobody's any more, and
   // stays locked for ever.
@@ -40,7 +41,18 @@ class ReentrantMutex {
     return true;
   }
 
-  std::mutex mutex_;
+  bool take_free() {
+    int state = kFree;
+    return state_.compare_exchange_strong(state, kTaken);
+  }
+  // Whoever had to wait cannot know whether it was the only one: it leaves the lock as wanted.
+  void wait_and_take() {
+    while (state_.exchange(kWanted) != kFree) state_.wait(kWanted);
+  }
+
+  // Taken, and somebody may wait for it: kWanted.
+  enum : int { kFree, kTaken, kWanted };
+  std::atomic<int> state_ = kFree;
   std::atomic<void*> owner_ = nullptr;
   int again_ = 0;  // times that its owner locked it beyond the first
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,28 @@ TEST(ReentrantMutex, ItsOwnerLocksItAgainAndNobodyElseBeforeItIsDone) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(rounds, 8'000);
   EXPECT_EQ(most_inside, 1);
+}
+
+TEST(ReentrantMutex, AllWhoSleepForItAreWokenOneAfterTheOther) {
+  for (int round = 0; round < 20; ++round) {
+    ReentrantMutex mutex;
+    int got = 0;  // guarded by the mutex
+    mutex.lock();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        const std::lock_guard<ReentrantMutex> lock(mutex);
+        ++got;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      });
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_EQ(got, 0);
+    mutex.unlock();
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(got, 4);
+    EXPECT_TRUE(mutex.try_lock());
+    mutex.unlock();
+  }
 }
 
 bool another_thread_gets(ReentrantMutex& mutex) {
