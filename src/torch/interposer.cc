@@ -2,16 +2,38 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_reshape_alias_ops.h>
+#include <ATen/ops/add_ops.h>
+#include <ATen/ops/addmm_ops.h>
 #include <ATen/ops/alias_ops.h>
 #include <ATen/ops/as_strided_ops.h>
+#include <ATen/ops/bmm_ops.h>
+#include <ATen/ops/convolution_backward_ops.h>
+#include <ATen/ops/convolution_ops.h>
+#include <ATen/ops/copy_ops.h>
+#include <ATen/ops/cudnn_batch_norm_backward_ops.h>
+#include <ATen/ops/cudnn_batch_norm_ops.h>
 #include <ATen/ops/detach_ops.h>
+#include <ATen/ops/div_ops.h>
 #include <ATen/ops/expand_ops.h>
+#include <ATen/ops/gelu_backward_ops.h>
+#include <ATen/ops/gelu_ops.h>
+#include <ATen/ops/max_pool2d_with_indices_backward_ops.h>
+#include <ATen/ops/max_pool2d_with_indices_ops.h>
+#include <ATen/ops/mm_ops.h>
+#include <ATen/ops/mul_ops.h>
+#include <ATen/ops/native_batch_norm_backward_ops.h>
+#include <ATen/ops/native_batch_norm_ops.h>
+#include <ATen/ops/native_layer_norm_backward_ops.h>
+#include <ATen/ops/native_layer_norm_ops.h>
 #include <ATen/ops/permute_ops.h>
+#include <ATen/ops/relu_ops.h>
 #include <ATen/ops/select_ops.h>
 #include <ATen/ops/slice_ops.h>
 #include <ATen/ops/split_ops.h>
 #include <ATen/ops/squeeze_ops.h>
+#include <ATen/ops/sum_ops.h>
 #include <ATen/ops/t_ops.h>
+#include <ATen/ops/threshold_backward_ops.h>
 #include <ATen/ops/transpose_ops.h>
 #include <ATen/ops/unsqueeze_ops.h>
 #include <ATen/ops/view_ops.h>
@@ -24,8 +46,8 @@
 #include "torch/list_parts.h"
 #include "torch/op_run.h"
 #include "torch/rank_mailbox.h"
-#include "torch/tensor_args.h"
 #include "torch/torch_version.h"
+#include "torch/typed_call.h"
 
 namespace ebb::torch_adapter {
 namespace {
@@ -42,35 +64,27 @@ c10::DispatchKeySet below_us(c10::DispatchKeySet keys) {
 
 bool has_no_memory(c10::DispatchKeySet keys) { return keys.has_backend(c10::BackendComponent::MetaBit); }
 
-void run_one(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
-             c10::DispatchKeySet below, Stack& stack, Lock& lock) {
-  const auto operands_now = [&] {
-    return operands_of(steward, profile, torch::jit::last(stack, profile.arguments.size()));
-  };
-  Operands operands = operands_now();
-  const bool elsewhere =
-      !operands.on_device && !operands.asks_for_device && (operands.has_tensors || !steward.place().is_cpu());
-  if (elsewhere) {
-    lock.unlock();
-    op.redispatchBoxed(below, &stack);
-    lock.lock();
-    return;
-  }
+void run_one(Steward& steward, Call& call, Lock& lock) {
   for (;;) {
+    const Operands operands = call.operands(steward);
+    if (operands.elsewhere()) {
+      lock.unlock();
+      call.run();
+      lock.lock();
+      return;
+    }
     try {
-      return OpRun(steward, profile, op, below, stack, operands).exec();
+      return OpRun(steward, call, operands).exec();
     } catch (const WantOfMemory& want) {
       // A collective under way may keep what is wanted.
       if (!want.may_run_again || !steward.wait_for_flight(lock)) Steward::raise(want.message);
-      operands = operands_now();
     }
   }
 }
 
 // The ops it calls come to us by themselves, so the lock must be free; its own tensors stay meanwhile.
-void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
-                c10::DispatchKeySet below, Stack& stack, Lock& lock) {
-  const Operands operands = operands_of(steward, profile, torch::jit::last(stack, profile.arguments.size()));
+void run_opaque(Steward& steward, Call& call, Lock& lock) {
+  const Operands operands = call.operands(steward);
   std::vector<TensorPin> pins;
   for (BlockRecord* record : operands.records) {
     if (steward.running()) break;  // they are its operands
@@ -79,7 +93,7 @@ void run_opaque(Steward& steward, const OpProfile& profile, const c10::OperatorH
   }
   steward.platform().order_current_after_compute();
   lock.unlock();
-  op.redispatchBoxed(below, &stack);
+  call.run();
   lock.lock();
   steward.platform().order_compute_after_current();
 }
@@ -97,7 +111,7 @@ class Deaf {
 };
 
 // What its threads do later with the tensors, which stay where they are, does not come to us.
-void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stack, Lock& lock) {
+void issue(Call& call, Lock& lock) {
   struct Relock {
     Lock& lock;
     ~Relock() { lock.lock(); }
@@ -106,22 +120,20 @@ void issue(const c10::OperatorHandle& op, c10::DispatchKeySet below, Stack& stac
   const Relock relock{lock};
   const CollectiveIssue issuing;
   const Deaf deaf;
-  op.redispatchBoxed(below, &stack);
+  call.run();
 }
 
 // In the program's order it is an op that does nothing: all its tensors are there when it is issued. They
 // stay until it is over.
-void run_collective(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
-                    c10::DispatchKeySet below, Stack& stack, Lock& lock) {
-  const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack, profile.arguments.size());
-  const Operands operands = operands_of(steward, profile, arguments);
+void run_collective(Steward& steward, Call& call, const Stack& stack, Lock& lock) {
+  const Operands operands = call.operands(steward);
   RankMailbox::instance().tick();
-  if (operands.records.empty() || steward.running()) return issue(op, below, stack, lock);
+  if (operands.records.empty() || steward.running()) return issue(call, lock);
   const Bytes inside = 0;
   for (;;) {
     try {
       for (BlockRecord* record : operands.records) record->close();
-      steward.exec({.name = profile.name}, {operands.reads.data(), operands.reads.size()},
+      steward.exec({.name = call.profile().name}, {operands.reads.data(), operands.reads.size()},
                    {operands.writes.data(), operands.writes.size()}, operands.bytes, inside,
                    [](ExecContext&) {});
       break;
@@ -137,13 +149,13 @@ void run_collective(Steward& steward, const OpProfile& profile, const c10::Opera
     pins.push_back(steward.hold(*record, writes ? PinFor::writing : PinFor::reading));
   }
   try {
-    issue(op, below, stack, lock);
+    issue(call, lock);
   } catch (...) {
     steward.let_go(pins);
     throw;
   }
   steward.platform().order_compute_after_current();
-  std::vector<CollectiveWork> works = CollectiveWork::among(torch::jit::last(stack, profile.results));
+  std::vector<CollectiveWork> works = CollectiveWork::among(torch::jit::last(stack, call.profile().results));
   if (CollectiveGroup* group = CollectiveGroup::open())
     group->add(std::move(pins));
   else
@@ -160,25 +172,52 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
   if (profile.treatment == Treatment::pass && !to_python) return op.redispatchBoxed(below, stack);
   Lock lock(steward->mutex());
   steward->drain();
-  if (profile.treatment == Treatment::collective && !to_python)
-    return run_collective(*steward, profile, op, below, *stack, lock);
-  if (profile.treatment != Treatment::op || to_python)
-    return run_opaque(*steward, profile, op, below, *stack, lock);
-  if (profile.elementwise_lists) {
-    const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(*stack, profile.arguments.size());
-    const std::vector<std::size_t> cuts = cuts_of(arguments);
+  if (profile.elementwise_lists && !to_python) {
+    const std::vector<std::size_t> cuts = cuts_of(torch::jit::last(*stack, profile.arguments.size()));
     if (cuts.size() > 1) {
       ListParts parts(*stack, profile, cuts);
       for (std::size_t k = 0; k < cuts.size(); ++k) {
         Stack part = parts.arguments(k);
-        run_one(*steward, profile, op, below, part, lock);
+        BoxedCall call(op, profile, below, part);
+        run_one(*steward, call, lock);
         parts.add_results(part);
       }
       return parts.finish();
     }
   }
-  run_one(*steward, profile, op, below, *stack, lock);
+  BoxedCall call(op, profile, below, *stack);
+  if (profile.treatment == Treatment::op && !to_python) return run_one(*steward, call, lock);
+  if (profile.treatment == Treatment::collective && !to_python)
+    return run_collective(*steward, call, *stack, lock);
+  run_opaque(*steward, call, lock);
 }
+
+template <typename Op, typename Result, typename... Arguments>
+Result box(c10::DispatchKeySet keys, Arguments... arguments) {
+  return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
+      c10::BoxedKernel::makeFromFunction<&on_op>(), TypedCall<Op>::handle(), keys,
+      std::forward<Arguments>(arguments)...);
+}
+
+template <typename Op, typename Schema = typename Op::schema>
+struct Typed;
+
+template <typename Op, typename Result, typename... Arguments>
+struct Typed<Op, Result(Arguments...)> {
+  static Result run(c10::DispatchKeySet keys, Arguments... arguments) {
+    static const std::unique_ptr<const OpProfile> profile = make_profile(TypedCall<Op>::handle());
+    if (goes_to_python(keys) || profile->treatment != Treatment::op)
+      return box<Op, Result, Arguments...>(keys, std::forward<Arguments>(arguments)...);
+    Steward* steward = Steward::active();
+    if (!steward || has_no_memory(keys))
+      return Op::redispatch(below_us(keys), std::forward<Arguments>(arguments)...);
+    Lock lock(steward->mutex());
+    steward->drain();
+    TypedCall<Op> call(*profile, below_us(keys), std::forward<Arguments>(arguments)...);
+    run_one(*steward, call, lock);
+    return call.take_result();
+  }
+};
 
 // Views are made by the hundred and nothing is to be done for them: packing the arguments into a stack would
 // be all their cost.
@@ -187,29 +226,31 @@ struct View;
 
 template <typename Op, typename Result, typename... Arguments>
 struct View<Op, Result(Arguments...)> {
-  static Result pass(c10::DispatchKeySet keys, Arguments... arguments) {
+  static Result run(c10::DispatchKeySet keys, Arguments... arguments) {
     if (!goes_to_python(keys)) return Op::redispatch(below_us(keys), std::forward<Arguments>(arguments)...);
-    static const c10::OperatorHandle op =
-        c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name);
-    return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
-        c10::BoxedKernel::makeFromFunction<&on_op>(), op, keys, std::forward<Arguments>(arguments)...);
+    return box<Op, Result, Arguments...>(keys, std::forward<Arguments>(arguments)...);
   }
 };
 
-template <typename... Ops>
-void pass_views(torch::Library& library) {
+template <template <typename Op, typename Schema = typename Op::schema> typename Kernel, typename... Ops>
+void implement(torch::Library& library) {
   const auto name = [](const char* space, const char* overload) {
     return *overload == 0 ? std::string(space) : std::string(space) + "." + overload;
   };
-  (library.impl(name(Ops::name, Ops::overload_name).c_str(), TORCH_FN(View<Ops>::pass)), ...);
+  (library.impl(name(Ops::name, Ops::overload_name).c_str(), TORCH_FN(Kernel<Ops>::run)), ...);
 }
 
 TORCH_LIBRARY_IMPL(_, Fake, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_op>()); }
 
 TORCH_LIBRARY_IMPL(aten, Fake, m) {
   using namespace at::_ops;
-  pass_views<_reshape_alias, alias, as_strided, detach, expand, permute, select_int, slice_Tensor,
-             split_Tensor, squeeze_dim, t, transpose_int, unsqueeze, view>(m);
+  implement<View, _reshape_alias, alias, as_strided, detach, expand, permute, select_int, slice_Tensor,
+            split_Tensor, squeeze_dim, t, transpose_int, unsqueeze, view>(m);
+  implement<Typed, add_Tensor, add__Tensor, addmm, bmm, convolution, convolution_backward, copy_,
+            cudnn_batch_norm, cudnn_batch_norm_backward, div_Tensor, gelu, gelu_backward,
+            max_pool2d_with_indices, max_pool2d_with_indices_backward, mm, mul_Tensor, mul__Tensor,
+            native_batch_norm, native_batch_norm_backward, native_layer_norm, native_layer_norm_backward,
+            relu, relu_, sum_dim_IntList, threshold_backward>(m);
 }
 
 }  // namespace

@@ -155,7 +155,9 @@ void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, st
   }
 }
 
-std::unique_ptr<OpProfile> make_profile(const c10::OperatorHandle& op) {
+}  // namespace
+
+std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   const std::string full = schema.name();
   const std::size_t colons = full.find("::");
@@ -179,13 +181,11 @@ std::unique_ptr<OpProfile> make_profile(const c10::OperatorHandle& op) {
   return profile;
 }
 
-}  // namespace
-
 const OpProfile& profile_of(const c10::OperatorHandle& op) {
-  thread_local PointerMap<OpProfile> by_schema;
-  thread_local std::vector<std::unique_ptr<OpProfile>> profiles;
+  thread_local PointerMap<const OpProfile> by_schema;
+  thread_local std::vector<std::unique_ptr<const OpProfile>> profiles;
   if (const OpProfile* known = by_schema.find(&op.schema())) return *known;
-  OpProfile& profile = *profiles.emplace_back(make_profile(op));
+  const OpProfile& profile = *profiles.emplace_back(make_profile(op));
   by_schema.set(&op.schema(), &profile);
   return profile;
 }

@@ -4,6 +4,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/SmallVector.h>
 
+#include <memory>
 #include <string>
 
 namespace ebb::torch_adapter {
@@ -37,6 +38,7 @@ struct OpProfile {
   std::string name;
 };
 
+std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op);
 // Made on first use, once per thread, and kept.
 const OpProfile& profile_of(const c10::OperatorHandle& op);
 

@@ -4,19 +4,11 @@
 
 #include <algorithm>
 
-#include "runtime/arena.h"
 #include "runtime/op_frame.h"
-#include "torch/tensor_args.h"
 #include "torch/torch_version.h"
 
 namespace ebb::torch_adapter {
 namespace {
-
-std::optional<at::Generator> generator_among(c10::ArrayRef<c10::IValue> arguments) {
-  for (const c10::IValue& argument : arguments)
-    if (argument.isGenerator()) return argument.toGenerator();
-  return std::nullopt;
-}
 
 std::span<const Handle> span_of(const c10::SmallVectorImpl<Handle>& handles) {
   return {handles.data(), handles.size()};
@@ -31,54 +23,18 @@ thread_local int integers_stay = 0;  // scopes that are open
 IntegersStay::IntegersStay() { ++integers_stay; }
 IntegersStay::~IntegersStay() { --integers_stay; }
 
-Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
-  Operands operands;
-  const std::int64_t number = steward.next_op();
-  const bool trains = profile.training_argument < 0 ||
-                      arguments[static_cast<std::size_t>(profile.training_argument)].toBool();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ArgumentUse use = profile.arguments[i];
-    if (use.holds == Holds::plain) continue;
-    if (use.holds == Holds::device && arguments[i].isDevice())
-      operands.asks_for_device |= arguments[i].toDevice().type() == steward.place().type();
-    for_each_tensor(arguments[i], [&](const at::Tensor& tensor) {
-      operands.has_tensors = true;
-      BlockRecord* record = steward.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
-      operands.on_device |= record || tensor.device() == steward.place();
-      if (!record) return;
-      if (record->seen_in != number) {
-        record->seen_in = number;
-        operands.records.push_back(record);
-        operands.bytes += Arena::rounded(static_cast<Bytes>(record->bytes));
-      }
-      if (use.side_effect && trains) {
-        operands.side_effects.push_back(record->handle);
-        return;
-      }
-      if (use.writes) operands.writes.push_back(record->handle);
-      if (use.reads || !covers_storage(tensor)) operands.reads.push_back(record->handle);
-    });
-  }
-  return operands;
-}
-
-OpRun::OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op,
-             c10::DispatchKeySet below, torch::jit::Stack& stack, const Operands& operands)
+OpRun::OpRun(Steward& steward, Call& call, const Operands& operands)
     : steward_(steward),
-      profile_(profile),
-      op_(op),
-      below_(below),
-      stack_(stack),
+      call_(call),
+      profile_(call.profile()),
       operands_(operands),
-      base_(stack.size() - profile.arguments.size()),
-      replayable_(profile.replayable && !steward.running()) {}
+      replayable_(profile_.replayable && !steward.running()) {}
 
 void OpRun::exec() {
-  const c10::ArrayRef<c10::IValue> arguments = torch::jit::last(stack_, profile_.arguments.size());
   for (BlockRecord* record : operands_.records) record->close();
   const bool moves = steward_.options().mode != Mode::observe;
-  if (moves) arguments_.assign(arguments.begin(), arguments.end());
-  if (profile_.random) generator_argument_ = generator_among(arguments);
+  if (moves) call_.keep_arguments();
+  if (profile_.random) generator_argument_ = call_.generator();
   if (moves && profile_.random) generator_ = steward_.platform().save_generator(generator_argument_);
   const OpInfo info{.name = profile_.name,
                     .phase = Phase::unknown,
@@ -98,15 +54,14 @@ void OpRun::exec() {
 
 void OpRun::prepare_attempt() {
   if (attempts_++ == 0) return;
-  stack_.resize(base_);
-  stack_.insert(stack_.end(), arguments_.begin(), arguments_.end());
+  call_.restore_arguments();
   if (generator_) generator_->restore();
 }
 
 // Before the op runs: it may change the shapes of its arguments.
 std::shared_ptr<CallRecipe> OpRun::make_recipe() const {
-  std::shared_ptr<CallRecipe> recipe = steward_.recipes().take(steward_, op_, below_);
-  if (!recipe->add(torch::jit::last(stack_, profile_.arguments.size()))) return nullptr;
+  std::shared_ptr<CallRecipe> recipe = steward_.recipes().take(steward_, call_.op(), call_.below());
+  if (!call_.remember(*recipe)) return nullptr;
   if (generator_) recipe->set_generator(generator_, generator_argument_);
   return recipe;
 }
@@ -120,7 +75,7 @@ void OpRun::run(ExecContext& context) {
   try {
     const c10::impl::ExcludeDispatchKeyGuard guard(kKey);
     steward_.platform().order_current_after_compute();
-    op_.redispatchBoxed(below_, &stack_);
+    call_.run();
     steward_.platform().order_compute_after_current();
   } catch (const AbandonOp&) {
     steward_.platform().order_compute_after_current();
@@ -150,13 +105,12 @@ void OpRun::take_results(RunningOp& running, CallRecipe* recipe) {
     return std::find(running.births.begin(), running.births.end(), record) != running.births.end();
   };
   c10::SmallVector<Handle, 4> results;
-  for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
-    for_each_tensor(result, [&](const at::Tensor& tensor) {
-      const c10::Storage& storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
-      if (!storage) result_without_storage_ = true;
-      BlockRecord* record = running.births.empty() ? nullptr : steward_.record_of(storage);
-      if (recipe) results.push_back(record && is_born(record) ? record->handle : 0);
-    });
+  call_.for_each_result([&](const at::Tensor& tensor) {
+    const c10::Storage& storage = tensor.unsafeGetTensorImpl()->unsafe_storage();
+    if (!storage) result_without_storage_ = true;
+    BlockRecord* record = running.births.empty() ? nullptr : steward_.record_of(storage);
+    if (recipe) results.push_back(record && is_born(record) ? record->handle : 0);
+  });
   if (recipe) recipe->set_results(results);
   for (BlockRecord* birth : running.births) {
     if (birth->storage.expired())
@@ -167,12 +121,11 @@ void OpRun::take_results(RunningOp& running, CallRecipe* recipe) {
 }
 
 void OpRun::keep_integers() {
-  for (const c10::IValue& result : torch::jit::last(stack_, profile_.results))
-    for_each_tensor(result, [&](const at::Tensor& tensor) {
-      if (!at::isIntegralType(tensor.scalar_type(), false)) return;
-      BlockRecord* record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
-      if (record) steward_.pin_for_life(*record);
-    });
+  call_.for_each_result([&](const at::Tensor& tensor) {
+    if (!at::isIntegralType(tensor.scalar_type(), false)) return;
+    BlockRecord* record = steward_.record_of(tensor.unsafeGetTensorImpl()->unsafe_storage());
+    if (record) steward_.pin_for_life(*record);
+  });
 }
 
 void OpRun::settle() {

@@ -2,29 +2,9 @@
 // its results.
 #pragma once
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/stack.h>
-#include <c10/util/SmallVector.h>
-
-#include "torch/op_profile.h"
-#include "torch/recipe.h"
-#include "torch/steward.h"
+#include "torch/call.h"
 
 namespace ebb::torch_adapter {
-
-// The blocks among an op's arguments, each as often as it occurs.
-struct Operands {
-  c10::SmallVector<Handle, 8> reads;
-  c10::SmallVector<Handle, 4> writes;
-  c10::SmallVector<Handle, 2> side_effects;
-  c10::SmallVector<BlockRecord*, 8> records;  // each once
-  Bytes bytes = 0;                            // they take in the arena
-  bool on_device = false;                     // is any argument there, ours or not?
-  bool asks_for_device = false;               // is it named by an argument?
-  bool has_tensors = false;
-};
-
-Operands operands_of(Steward& steward, const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments);
 
 // While it lives, integers that ops of the current thread make stay where they are: code of torch's own keeps
 // an address into them across ops. REQUIRES: destroyed in the thread that made it.
@@ -38,11 +18,10 @@ class IntegersStay {
 
 class OpRun {
  public:
-  // REQUIRES: the steward's lock is held; the arguments are on top of the stack; all outlives this.
-  OpRun(Steward& steward, const OpProfile& profile, const c10::OperatorHandle& op, c10::DispatchKeySet below,
-        torch::jit::Stack& stack, const Operands& operands);
+  // REQUIRES: the steward's lock is held; all outlives this.
+  OpRun(Steward& steward, Call& call, const Operands& operands);
 
-  // Leaves the results on the stack; where it throws WantOfMemory, the arguments.
+  // Afterwards the call has its results; where it throws WantOfMemory, its arguments.
   void exec();
 
  private:
@@ -54,15 +33,11 @@ class OpRun {
   void settle();
 
   Steward& steward_;
+  Call& call_;
   const OpProfile& profile_;
-  const c10::OperatorHandle& op_;
-  c10::DispatchKeySet below_;
-  torch::jit::Stack& stack_;
   const Operands& operands_;
-  std::size_t base_;  // of the stack, without the arguments
   bool replayable_;
   int attempts_ = 0;
-  c10::SmallVector<c10::IValue, 12> arguments_;  // for a second attempt
   std::optional<at::Generator> generator_argument_;
   std::shared_ptr<GeneratorState> generator_;
   Bytes inside_ = 0;

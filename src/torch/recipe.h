@@ -67,15 +67,16 @@ class CallRecipe {
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
-  std::vector<Argument> arguments_;
-  std::vector<c10::IValue> plain_;
-  std::vector<TensorForm> forms_;
-  std::vector<std::int64_t> shapes_;
-  std::vector<at::Tensor> values_;    // copies that are nobody else's
-  c10::SmallVector<int, 8> tensors_;  // indices of forms; -1: undefined or none
-  c10::SmallVector<Handle, 4> results_;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;
+  std::vector<at::Tensor> values_;  // copies that are nobody else's
+  // What most ops have lies in one piece: a recipe is written, and often forgotten, when no cache has it.
+  c10::SmallVector<Handle, 4> results_;
+  c10::SmallVector<int, 8> tensors_;  // indices of forms; -1: undefined or none
+  c10::SmallVector<Argument, 10> arguments_;
+  c10::SmallVector<c10::IValue, 6> plain_;
+  c10::SmallVector<TensorForm, 5> forms_;
+  c10::SmallVector<std::int64_t, 20> shapes_;
 };
 
 // Ops are remembered often and run again seldom: recipes are used again, with the memory they have.
