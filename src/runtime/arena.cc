@@ -57,6 +57,7 @@ Region Arena::best_below(Bytes end, Bytes bytes) const {
   for (ConstPiece piece = pieces_.begin(); piece != pieces_.end() && piece->first + bytes <= end;) {
     const Region hole = next_hole(piece);
     if (hole.bytes >= bytes && (best.bytes == 0 || hole.bytes < best.bytes)) best = hole;
+    if (best.bytes == bytes) break;
   }
   return best;
 }
@@ -66,6 +67,18 @@ Bytes Arena::largest_hole() const {
   for (ConstPiece piece = pieces_.begin(); piece != pieces_.end();)
     largest = std::max(largest, next_hole(piece).bytes);
   return largest;
+}
+
+bool Arena::has_hole(Bytes bytes) const {
+  bytes = rounded(bytes);
+  Bytes low = -1, high = -1;  // of the hole, as far as it is known
+  for (ConstPiece piece = pieces_.end(); piece != pieces_.begin();) {
+    --piece;
+    if (piece->second.end != low) high = piece->second.end;
+    low = piece->first;
+    if (high - low >= bytes) return true;
+  }
+  return false;
 }
 
 Region Arena::hole_below(Bytes offset) const {

@@ -76,6 +76,8 @@ class Arena {
   // The most in use since the last call.
   Bytes take_peak() { return std::exchange(peak_, in_use_); }
   Bytes largest_hole() const;
+  // Is there a hole that fits? Looks at high ones first, which are the larger ones if little is in use.
+  bool has_hole(Bytes bytes) const;
   // The size of the hole that `take` would choose; 0 if there is none.
   Bytes best_hole(Bytes bytes) const { return best_below(capacity_, rounded(bytes)).bytes; }
   // Where `take_lowest` would begin.
