@@ -24,7 +24,7 @@ struct OpInfo {
   bool replayable = false;  // may be run again to make its outputs from its inputs
   bool random = false;      // uses the seed
   // Resident while it runs, their bytes may change, but its outputs depend on none of them (batch-norm
-  // running statistics). In a replay the function gets a scratch copy of each.
+  // running statistics). In a replay the function gets memory with any bytes in place of each.
   std::span<const Handle> side_effects = {};
 };
 

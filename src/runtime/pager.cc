@@ -257,11 +257,6 @@ void Pager::adopt(PagedBlock& target, PagedBlock& temporary) {
   tell(target);
 }
 
-void Pager::copy_within(PagedBlock& to, const PagedBlock& from) {
-  copy(Engine::compute, data(to), data(from), from.bytes);
-  compute_advanced();
-}
-
 void Pager::copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) {
   if (bytes == 0) return;
   try {

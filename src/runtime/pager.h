@@ -112,8 +112,6 @@ class Pager {
   void finish_copies();
   // Where the bytes can be read once no copy is under way, on the device or on the host; nullptr: nowhere.
   const std::byte* readable(const PagedBlock& block) const;
-  // Copies bytes between two resident blocks on compute. REQUIRES: the same size, begin_use of both.
-  void copy_within(PagedBlock& to, const PagedBlock& from);
 
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark();

@@ -110,12 +110,7 @@ void Replay::cast(const Step& step) {
       cast_.add(output.block, &block);
     }
   for (const auto& [handle, bytes] : step.side_effects) {
-    PagedBlock* scratch = scratch_.emplace_back(&parts_.table.create(bytes));
-    cast_.add(handle, scratch);
-    PagedBlock* live = parts_.table.find(handle);
-    if (!live || !live->has_bytes()) continue;
-    cast_.keeps.add(*live);
-    cast_.scratch_copies.emplace_back(scratch, live);
+    cast_.add(handle, scratch_.emplace_back(&parts_.table.create(bytes)));
   }
 }
 
@@ -138,14 +133,6 @@ void Replay::run_function(const Step& step, ReplayFrame& frame) {
 }
 
 bool Replay::try_function(const Step& step, bool may_abandon) {
-  for (const auto& [to, from] : cast_.scratch_copies) {
-    PagedBlock* const both[] = {to, from};
-    pin(step, both, 0);
-    parts_.pager.begin_unseen_use(*to, true);
-    parts_.pager.begin_unseen_use(*from, false);
-    parts_.pager.copy_within(*to, *from);
-    parts_.pager.content_changed(*to);
-  }
   pin(step, cast_.blocks, 0);
   const bool room_is_sure = parts_.guide.make_room_for(step);
   if (!room_is_sure) pin(step, cast_.blocks, step.inside_peak);
@@ -194,7 +181,6 @@ void Replay::run_step(std::size_t index) {
   remove_scratch();
   ++parts_.statistics.replays;
   settle_outputs(step, index);
-  cast_.keeps.clear();
 }
 
 void Replay::settle_outputs(const Step& step, std::size_t index) {

@@ -19,9 +19,7 @@ void ReplayCast::clear() {
   handles.clear();
   blocks.clear();
   changed.clear();
-  scratch_copies.clear();
   births.clear();
-  keeps.clear();
   pins.clear();
 }
 

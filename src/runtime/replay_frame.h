@@ -10,12 +10,10 @@ namespace ebb {
 
 // The blocks a step runs on. Few: a vector is searched faster than a hash table is made.
 struct ReplayCast {
-  std::vector<Handle> handles;                                      // as the function knows them …
-  std::vector<PagedBlock*> blocks;                                  // … and what stands for each
-  std::vector<PagedBlock*> changed;                                 // of these, in place
-  std::vector<std::pair<PagedBlock*, PagedBlock*>> scratch_copies;  // to, from
-  std::vector<PagedBlock*> births;  // so far, in malloc order; nullptr: freed, or somebody else's now
-  KeptBlocks keeps;
+  std::vector<Handle> handles;       // as the function knows them …
+  std::vector<PagedBlock*> blocks;   // … and what stands for each
+  std::vector<PagedBlock*> changed;  // of these, in place
+  std::vector<PagedBlock*> births;   // so far, in malloc order; nullptr: freed, or somebody else's now
   PinnedBlocks pins;
 
   void add(Handle handle, PagedBlock* block) {
