@@ -18,7 +18,7 @@ namespace ebb::fake_cuda {
 namespace {
 
 struct State {
-  std::recursive_mutex mutex;  // of everything: CUDA may be called from any thread
+  std::mutex mutex;  // of counts and slabs
   std::unique_ptr<HostBackend> gpu;
   LinkOptions link;
   Counts counts;
@@ -44,13 +44,9 @@ Engine engine_of(cudaStream_t stream) { return stream ? stream->engine : Engine:
 
 }  // namespace
 
-void set_link(const LinkOptions& link) {
-  const std::lock_guard lock(state().mutex);
-  state().link = link;
-}
+void set_link(const LinkOptions& link) { state().link = link; }
 
 void fail_next(const char* function, cudaError_t error) {
-  const std::lock_guard lock(state().mutex);
   state().failing = function;
   state().failure = error;
 }
@@ -90,13 +86,11 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaSetDevice");
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaStreamCreateWithFlags");
   if (state().counts.streams == 0)
     state().gpu = std::make_unique<ebb::HostBackend>(ebb::HostOptions{.link = state().link});
@@ -104,76 +98,65 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  const std::lock_guard lock(state().mutex);
   --state().counts.streams;
   delete stream;
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  const std::lock_guard lock(state().mutex);
   state().gpu->synchronize(state().gpu->record(engine_of(stream)));
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  const std::lock_guard lock(state().mutex);
   ++state().counts.waits;
   state().gpu->wait(engine_of(stream), event->event);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  const std::lock_guard lock(state().mutex);
   ++state().counts.events;
   *event = new CUevent_st;
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  const std::lock_guard lock(state().mutex);
   --state().counts.events;
   delete event;
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaEventRecord");
   event->event = state().gpu->record(engine_of(stream));
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaEventQuery");
   ++state().counts.queries;
   return state().gpu->happened(event->event) ? cudaSuccess : fail(cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  const std::lock_guard lock(state().mutex);
   state().gpu->synchronize(event->event);
   return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  const std::lock_guard lock(state().mutex);
   *milliseconds =
       static_cast<float>(static_cast<double>(state().gpu->elapsed(from->event, to->event)) * 1e-6);
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaMalloc");
   *memory = state().gpu->reserve(static_cast<ebb::Bytes>(bytes));
   ++state().counts.reserved;
   return cudaSuccess;
 }
 cudaError_t cudaFree(void*) {
-  const std::lock_guard lock(state().mutex);
   --state().counts.reserved;
   return cudaSuccess;
 }
 // Off by some bytes, because CUDA promises no alignment of host memory.
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaHostAlloc");
   *memory = state().gpu->host_slab(static_cast<ebb::Bytes>(bytes + 256)) + 256;
+  const std::lock_guard lock(state().mutex);
   ++state().counts.slabs;
   return cudaSuccess;
 }
@@ -184,7 +167,6 @@ cudaError_t cudaFreeHost(void*) {
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  const std::lock_guard lock(state().mutex);
   RETURN_IF_INJECTED("cudaMemcpyAsync");
   const ebb::Engine engine = engine_of(stream);
   const cudaMemcpyKind expected = engine == ebb::Engine::out  ? cudaMemcpyDeviceToHost

@@ -44,15 +44,9 @@ class CudaBackend final : public Backend {
         out_(make_stream(device_)),
         in_(make_stream(device_)),
         streams_{static_cast<cudaStream_t>(options.compute_stream), out_.get(), in_.get()},
-        issuer_([this] { checked(cudaSetDevice(device_), "cudaSetDevice"); }),
-        events_(device_, streams_, issuer_) {}
+        events_(device_, streams_) {}
 
   ~CudaBackend() override {
-    try {
-      issuer_.wait_for(issuer_.last());
-    } catch (const BackendError&) {
-      // Somebody was told, or is gone.
-    }
     // Copies may be in flight. Errors are not ours to report here: the driver may be shutting down with the
     // process.
     cudaStreamSynchronize(out_.get());
@@ -86,15 +80,9 @@ class CudaBackend final : public Backend {
 
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) override {
     reservation_.check_copy(engine, to, from, bytes);
-    const DriverCall call{.stream = streams_[index_of(engine)],
-                          .to = to,
-                          .from = from,
-                          .bytes = bytes,
-                          .direction = kind_of(engine)};
-    if (engine == Engine::compute)
-      call();
-    else
-      issuer_.push(call);
+    checked(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind_of(engine),
+                            streams_[index_of(engine)]),
+            "cudaMemcpyAsync", bytes);
   }
 
   Event record(Engine engine) override { return events_.record(engine); }
@@ -112,7 +100,6 @@ class CudaBackend final : public Backend {
   Stream out_;
   Stream in_;
   std::array<cudaStream_t, kEngines> streams_;
-  CopyIssuer issuer_;
   EventRing events_;
 };
 

@@ -1,7 +1,6 @@
 // An NVIDIA GPU: one cudaMalloc, two copy streams of our own, pinned slabs, and CUDA events that are used
-// again once they are known to have happened. What the driver is told about the copy streams is told by a
-// thread of our own; if it refuses, all that is asked from then on throws. Nothing but `synchronize` and the
-// destructor blocks the host, given host memory from `host_slab`.
+// again once they are known to have happened. Nothing but `synchronize` and the destructor blocks the host,
+// given host memory from `host_slab`.
 //
 // This header knows no CUDA. Built without it, make_cuda_backend throws BackendError "built without CUDA".
 #pragma once

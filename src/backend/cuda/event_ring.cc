@@ -6,8 +6,8 @@
 
 namespace ebb {
 
-EventRing::EventRing(int device, const std::array<cudaStream_t, kEngines>& streams, CopyIssuer& issuer)
-    : device_(device), issuer_(issuer), streams_(streams), slots_(kElapsedWindow) {}
+EventRing::EventRing(int device, const std::array<cudaStream_t, kEngines>& streams)
+    : device_(device), streams_(streams), slots_(kElapsedWindow) {}
 
 EventRing::~EventRing() {
   for (const Slot& slot : slots_)
@@ -22,15 +22,8 @@ Event EventRing::record(Engine engine) {
     const CurrentDevice current(device_);
     checked(cudaEventCreateWithFlags(&slot.handle, cudaEventDefault), "cudaEventCreateWithFlags");
   }
-  const DriverCall call{
-      .kind = DriverCall::Kind::record, .stream = streams_[index_of(engine)], .event = slot.handle};
-  if (engine == Engine::compute)
-    call(), slot.recorded_by = 0;
-  else
-    slot.recorded_by = issuer_.push(call);
+  checked(cudaEventRecord(slot.handle, streams_[index_of(engine)]), "cudaEventRecord");
   slot.event = make_event(++recorded_, engine);
-  // No wait that is still to be made may name an event that is recorded again meanwhile.
-  if (recorded_ % kLead == 0) issuer_.wait_for(issuer_.last());
   return slot.event;
 }
 
@@ -39,22 +32,13 @@ void EventRing::wait(Engine engine, Event event) {
   const Engine of = engine_of(event);
   Event& waited_for = waited_for_[index_of(engine)][index_of(of)];
   if (known_to_have_happened(event) || of == engine || event <= waited_for) return;
-  const DriverCall call{
-      .kind = DriverCall::Kind::wait, .stream = streams_[index_of(engine)], .event = handle_of(event)};
-  if (engine == Engine::compute) {
-    issuer_.wait_for(slot_of(sequence_of(event)).recorded_by);
-    call();
-  } else {
-    issuer_.push(call);
-  }
+  checked(cudaStreamWaitEvent(streams_[index_of(engine)], handle_of(event), 0), "cudaStreamWaitEvent");
   waited_for = event;
 }
 
 bool EventRing::happened(Event event) {
   require_recorded(event, recorded_);
   if (known_to_have_happened(event)) return true;
-  issuer_.check();
-  if (!issuer_.made(slot_of(sequence_of(event)).recorded_by)) return false;
   const cudaError_t error = cudaEventQuery(handle_of(event));
   if (error == cudaErrorNotReady) {
     cudaGetLastError();  // or the program's next check of the last error would fail on it
@@ -68,7 +52,6 @@ bool EventRing::happened(Event event) {
 void EventRing::synchronize(Event event) {
   require_recorded(event, recorded_);
   if (known_to_have_happened(event)) return;
-  issuer_.wait_for(slot_of(sequence_of(event)).recorded_by);
   checked(cudaEventSynchronize(handle_of(event)), "cudaEventSynchronize");
   note_happened(event);
 }
