@@ -19,9 +19,9 @@ std::optional<PieceWindow> cheapest_window(std::span<const ArenaPiece> pieces, B
     bytes += pieces[last].bytes;
     while (first < last && bytes - pieces[first].bytes >= need) bytes -= pieces[first++].bytes;
     if (bytes < need) continue;
-    // Summed anew, because sums kept by subtraction would drift.
+    // Summed anew, because sums kept by subtraction would drift, but no further than it matters.
     double cost = 0;
-    for (std::size_t i = first; i <= last; ++i) cost += pieces[i].cost;
+    for (std::size_t i = first; i <= last && !(best && cost > best_cost); ++i) cost += pieces[i].cost;
     if (best && (cost > best_cost || (cost == best_cost && bytes >= best_bytes))) continue;
     best = PieceWindow{first, last + 1};
     best_cost = cost;
