@@ -100,7 +100,7 @@ void Executor::decide_recipe(OpCall& call, bool guided) {
 }
 
 // Where a plan is followed, all are there.
-bool Executor::pin_residents(OpCall& call) {
+bool Executor::pin_if_all_are_there(OpCall& call) {
   for (const Operand& operand : call.operands) {
     if (!operand.block->resident()) return false;
     call.pins.add(*operand.block);
@@ -110,6 +110,7 @@ bool Executor::pin_residents(OpCall& call) {
 
 void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool guided) {
   const auto pin = [&](Bytes hole) {
+    call.pins.clear();
     blocks_.clear();
     for (const Operand& operand : call.operands) {
       blocks_.push_back(operand.block);
@@ -119,7 +120,7 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
       throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
                                     arena_bytes(blocks_), parts_.pager.describe()));
   };
-  if (!guided || !pin_residents(call)) pin(guided ? 0 : inside.value_or(0));
+  if (!guided || !pin_if_all_are_there(call)) pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();
   if (guided && !room_is_sure) {
     call.signature = signature_of(call.name, call.operands);

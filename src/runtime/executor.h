@@ -56,7 +56,8 @@ class Executor {
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   void decide_recipe(OpCall& call, bool guided);
-  bool pin_residents(OpCall& call);
+  // false: one is not; those before it may be pinned.
+  bool pin_if_all_are_there(OpCall& call);
   bool attempt(OpCall& call, const ExecFunction& function, Timing& timing);
   void undo(OpCall& call);
   void restore(PagedBlock& block);

@@ -40,7 +40,7 @@ class Few {
     return *this;
   }
 
-  // REQUIRES: they are not its own.
+  // REQUIRES, for both: they are not its own.
   void assign(std::span<const T> values) {
     size_ = 0;
     append(values);

@@ -99,12 +99,12 @@ std::optional<HostPlace> HostStore::take(Bytes bytes, std::vector<Event>& waits)
 void HostStore::give(const HostPlace& place, Event freed_by) {
   in_use_ -= place.region.bytes;
   Shelf* shelf = shelf_of(place.region.bytes);
-  if (!shelf && shelves_.size() < kMostShelves)
+  if (!shelf) {
+    // Sizes of the past would keep those of now from having any.
+    if (shelves_.size() == kMostShelves) clear_shelves();
     shelf = &shelves_.emplace_back(Shelf{.bytes = place.region.bytes});
-  if (shelf)
-    shelf->places.push_back({place, freed_by});
-  else
-    slabs_[place.slab].arena.give(place.region, freed_by);
+  }
+  shelf->places.push_back({place, freed_by});
 }
 
 std::byte* HostStore::address(const HostPlace& place) const {

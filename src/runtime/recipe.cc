@@ -32,8 +32,8 @@ std::unique_ptr<Step> RecipeBook::blank() {
 }
 
 void RecipeBook::widen() {
-  std::vector<Remembered> narrower(std::max(kFirstSteps, 2 * steps_.size()));
-  narrower.swap(steps_);
+  const std::size_t size = std::max(kFirstSteps, 2 * steps_.size());
+  std::vector<Remembered> narrower = std::exchange(steps_, std::vector<Remembered>(size));
   for (StepId id = first_; id < next_; ++id)
     remembered(id) = std::move(narrower[static_cast<std::size_t>(id) & (narrower.size() - 1)]);
 }

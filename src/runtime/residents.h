@@ -67,9 +67,9 @@ class Residents {
   }
 
   const BlockTable& table_;
-  bool must_list_ = false;            // there were too many changes …
-  std::vector<Change> changes_;       // … or these, since …
-  OffsetMap<PagedBlock*> by_offset_;  // … they were as somebody asked for last
+  bool must_list_ = false;            // there were too many changes to note
+  std::vector<Change> changes_;       // since they were put in order
+  OffsetMap<PagedBlock*> by_offset_;  // as they were then
 };
 
 }  // namespace ebb

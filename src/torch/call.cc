@@ -49,7 +49,7 @@ void BoxedCall::restore_arguments() {
 }
 
 void BoxedCall::for_each_result(c10::function_ref<void(const at::Tensor&)> f) const {
-  for (const c10::IValue& result : torch::jit::last(stack_, profile().results)) for_each_tensor(result, f);
+  for (const c10::IValue& result : results()) for_each_tensor(result, f);
 }
 
 }  // namespace ebb::torch_adapter

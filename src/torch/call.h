@@ -87,6 +87,8 @@ class BoxedCall final : public Call {
   bool remember(CallRecipe& recipe) const override { return recipe.add(arguments()); }
   void run() override { op().redispatchBoxed(below(), &stack_); }
   void for_each_result(c10::function_ref<void(const at::Tensor&)> f) const override;
+  // REQUIRES: it has run.
+  c10::ArrayRef<c10::IValue> results() const { return torch::jit::last(stack_, profile().results); }
 
  private:
   c10::ArrayRef<c10::IValue> arguments() const {

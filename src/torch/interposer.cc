@@ -83,7 +83,7 @@ void run_one(Steward& steward, Call& call, Lock& lock) {
 }
 
 // The ops it calls come to us by themselves, so the lock must be free; its own tensors stay meanwhile.
-void run_opaque(Steward& steward, Call& call, Lock& lock) {
+void run_opaque(Steward& steward, BoxedCall& call, Lock& lock) {
   const Operands operands = call.operands(steward);
   std::vector<TensorPin> pins;
   for (BlockRecord* record : operands.records) {
@@ -111,7 +111,7 @@ class Deaf {
 };
 
 // What its threads do later with the tensors, which stay where they are, does not come to us.
-void issue(Call& call, Lock& lock) {
+void issue(BoxedCall& call, Lock& lock) {
   struct Relock {
     Lock& lock;
     ~Relock() { lock.lock(); }
@@ -125,7 +125,7 @@ void issue(Call& call, Lock& lock) {
 
 // In the program's order it is an op that does nothing: all its tensors are there when it is issued. They
 // stay until it is over.
-void run_collective(Steward& steward, Call& call, const Stack& stack, Lock& lock) {
+void run_collective(Steward& steward, BoxedCall& call, Lock& lock) {
   const Operands operands = call.operands(steward);
   RankMailbox::instance().tick();
   if (operands.records.empty() || steward.running()) return issue(call, lock);
@@ -155,7 +155,7 @@ void run_collective(Steward& steward, Call& call, const Stack& stack, Lock& lock
     throw;
   }
   steward.platform().order_compute_after_current();
-  std::vector<CollectiveWork> works = CollectiveWork::among(torch::jit::last(stack, call.profile().results));
+  std::vector<CollectiveWork> works = CollectiveWork::among(call.results());
   if (CollectiveGroup* group = CollectiveGroup::open())
     group->add(std::move(pins));
   else
@@ -187,8 +187,7 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
   }
   BoxedCall call(op, profile, below, *stack);
   if (profile.treatment == Treatment::op && !to_python) return run_one(*steward, call, lock);
-  if (profile.treatment == Treatment::collective && !to_python)
-    return run_collective(*steward, call, *stack, lock);
+  if (profile.treatment == Treatment::collective && !to_python) return run_collective(*steward, call, lock);
   run_opaque(*steward, call, lock);
 }
 
@@ -205,15 +204,16 @@ struct Typed;
 template <typename Op, typename Result, typename... Arguments>
 struct Typed<Op, Result(Arguments...)> {
   static Result run(c10::DispatchKeySet keys, Arguments... arguments) {
-    static const std::unique_ptr<const OpProfile> profile = make_profile(TypedCall<Op>::handle());
-    if (goes_to_python(keys) || profile->treatment != Treatment::op)
+    // Kept for ever: a thread may be in here when the process ends.
+    static const OpProfile& profile = *make_profile(TypedCall<Op>::handle()).release();
+    if (goes_to_python(keys) || profile.treatment != Treatment::op)
       return box<Op, Result, Arguments...>(keys, std::forward<Arguments>(arguments)...);
     Steward* steward = Steward::active();
     if (!steward || has_no_memory(keys))
       return Op::redispatch(below_us(keys), std::forward<Arguments>(arguments)...);
     Lock lock(steward->mutex());
     steward->drain();
-    TypedCall<Op> call(*profile, below_us(keys), std::forward<Arguments>(arguments)...);
+    TypedCall<Op> call(profile, below_us(keys), std::forward<Arguments>(arguments)...);
     run_one(*steward, call, lock);
     return call.take_result();
   }

@@ -134,8 +134,10 @@ void set_collective_uses(OpProfile& profile, const c10::FunctionSchema& schema, 
 }
 
 void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  // Those without training compute from the statistics, and functional ones return them.
   const bool batch_norm =
-      name.find("batch_norm") != std::string_view::npos && name.find("backward") == std::string_view::npos;
+      has("batch_norm") && !has("backward") && !has("no_training") && !has("no_update") && !has("functional");
   for (std::size_t i = 0; i < schema.arguments().size(); ++i) {
     const c10::Argument& argument = schema.arguments()[i];
     ArgumentUse use{.holds = what_it_holds(*argument.type())};
@@ -148,8 +150,7 @@ void set_argument_uses(OpProfile& profile, const c10::FunctionSchema& schema, st
     }
     if (batch_norm && (argument.name() == "training" || argument.name() == "train"))
       profile.training_argument = static_cast<int>(i);
-    if (name.starts_with("rrelu_with_noise") && argument.name() == "noise" &&
-        name.find("backward") == std::string_view::npos)
+    if (name.starts_with("rrelu_with_noise") && argument.name() == "noise" && !has("backward"))
       use.writes = true;
     profile.arguments.push_back(use);
   }
@@ -172,7 +173,7 @@ std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op) {
     set_argument_uses(*profile, schema, name);
   profile->results = schema.returns().size();
   profile->random = op.hasTag(at::Tag::nondeterministic_seeded);
-  profile->elementwise_lists = starts_with_any(name, kListFamilies);
+  profile->elementwise_lists = profile->treatment == Treatment::op && starts_with_any(name, kListFamilies);
   profile->uninitialised = name.starts_with("empty") || name.starts_with("new_empty") ||
                            name.starts_with("_empty") || name.starts_with("resize");
   profile->replayable = profile->treatment == Treatment::op && !is_one_of(name, kNotReplayable) &&

@@ -39,7 +39,7 @@ struct OpProfile {
 };
 
 std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op);
-// Made on first use, once per thread, and kept.
+// Made on first use, once per thread, so that no lock is needed, and kept.
 const OpProfile& profile_of(const c10::OperatorHandle& op);
 
 }  // namespace ebb::torch_adapter

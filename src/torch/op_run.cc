@@ -32,8 +32,8 @@ OpRun::OpRun(Steward& steward, Call& call, const Operands& operands)
 
 void OpRun::exec() {
   for (BlockRecord* record : operands_.records) record->close();
+  call_.keep_arguments();
   const bool moves = steward_.options().mode != Mode::observe;
-  if (moves) call_.keep_arguments();
   if (profile_.random) generator_argument_ = call_.generator();
   if (moves && profile_.random) generator_ = steward_.platform().save_generator(generator_argument_);
   const OpInfo info{.name = profile_.name,

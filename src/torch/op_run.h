@@ -1,5 +1,4 @@
-// One op on its way through the device: which blocks it uses, the function the device runs, what becomes of
-// its results.
+// One op on its way through the device: the function the device runs, and what becomes of its results.
 #pragma once
 
 #include "torch/call.h"

@@ -13,9 +13,20 @@ namespace ebb::torch_adapter {
 template <typename Op, typename Schema = typename Op::schema>
 class TypedCall;
 
-// Op: one of at::_ops, whose arguments and results have tensors alone or optional, not in lists.
+// What an argument may be beside plain values: anything else would be overlooked.
+template <typename Argument>
+inline constexpr bool kIsTyped =
+    !std::is_same_v<Argument, c10::optional<at::Device>> && !std::is_same_v<Argument, at::Device> &&
+    !std::is_same_v<Argument, c10::optional<at::Generator>> && !std::is_same_v<Argument, at::TensorList> &&
+    !std::is_same_v<Argument, at::ITensorListRef> &&
+    !std::is_same_v<Argument, c10::List<c10::optional<at::Tensor>>>;
+
+// Op: one of at::_ops, whose arguments and results have tensors alone or optional, not in lists, and which
+// names no device and no generator.
 template <typename Op, typename Result, typename... Arguments>
 class TypedCall<Op, Result(Arguments...)> final : public Call {
+  static_assert((kIsTyped<std::remove_cvref_t<Arguments>> && ...));
+
  public:
   static const c10::OperatorHandle& handle() {
     static const c10::OperatorHandle op =

@@ -87,6 +87,23 @@ class Functions(EbbTest):
         away(x)
 
 
+class Operators(EbbTest):
+    def test_a_list_operator_of_somebody_elses_stays_whole(self):
+        """Its name says nothing, and its kernel may need all of the list."""
+
+        def body():
+            library = torch.library.Library("ebb_test", "DEF")
+            library.define("_foreach_shares(Tensor[] xs) -> Tensor[]")
+            library.impl("_foreach_shares", lambda xs: [x / sum(y.sum() for y in xs) for x in xs], "CPU")
+            count = 24 * MIB // 4  # three of them are more than a part of a list of torch's own
+            with ebb.limit(320 * MIB, device="cpu", planner="none"):
+                shares = torch.ops.ebb_test._foreach_shares([torch.ones(count) for _ in range(3)])
+                for share in shares:
+                    self.assertAlmostEqual(float(share[0]) * 3 * count, 1, 5)
+
+        in_child(body)
+
+
 class Threads(EbbTest):
     def run_in_thread(self, function):
         answers = []

@@ -35,7 +35,7 @@ class EventRing {
   // The CUDA event of a number. REQUIRES: not known to have happened, or within the elapsed window.
   cudaEvent_t handle_of(Event event);
   bool known_to_have_happened(Event event) const;
-  // A much later event of the same engine, or itself: what it says holds for all of them up to it.
+  // A much later event of the same engine, or itself: if it has happened, so have all up to it.
   // REQUIRES: `oldest` is the event that is recorded over next.
   Event later_than(Event oldest);
   void note_happened(Event event);
