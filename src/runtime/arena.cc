@@ -69,17 +69,20 @@ Bytes Arena::largest_hole() const {
   return largest;
 }
 
-bool Arena::has_hole(Bytes bytes) const {
-  bytes = rounded(bytes);
+template <typename Map>
+auto Arena::highest_fit(Map& pieces, Bytes bytes, Bytes begin) {
+  std::optional<std::pair<decltype(pieces.end()), Bytes>> found;
   Bytes low = -1, high = -1;  // of the hole, as far as it is known
-  for (ConstPiece piece = pieces_.end(); piece != pieces_.begin();) {
+  for (auto piece = pieces.end(); !found && piece != pieces.begin() && (low < 0 || low > begin);) {
     --piece;
     if (piece->second.end != low) high = piece->second.end;
     low = piece->first;
-    if (high - low >= bytes) return true;
+    if (high - bytes >= std::max(low, begin)) found.emplace(piece, high - bytes);
   }
-  return false;
+  return found;
 }
+
+bool Arena::has_hole(Bytes bytes) const { return highest_fit(pieces_, rounded(bytes), 0).has_value(); }
 
 Region Arena::hole_below(Bytes offset) const {
   Bytes begin = offset;
@@ -116,14 +119,9 @@ std::optional<Region> Arena::take_lowest(Bytes bytes, std::vector<Event>& waits)
 
 std::optional<Region> Arena::take_highest(Bytes bytes, std::vector<Event>& waits, Bytes begin) {
   bytes = rounded(bytes);
-  Bytes low = capacity_, high = capacity_;  // of the hole, as far as it is known
-  for (Piece piece = pieces_.end(); piece != pieces_.begin() && low > begin;) {
-    --piece;
-    if (piece->second.end != low) high = piece->second.end;
-    low = piece->first;
-    if (high - bytes >= std::max(low, begin)) return carve(piece, high - bytes, bytes, waits);
-  }
-  return std::nullopt;
+  const auto found = highest_fit(pieces_, bytes, begin);
+  if (!found) return std::nullopt;
+  return carve(found->first, found->second, bytes, waits);
 }
 
 std::optional<Region> Arena::take_at(Bytes offset, Bytes bytes, std::vector<Event>& waits) {

@@ -97,6 +97,10 @@ class Arena {
   using ConstPiece = Pieces::const_iterator;
   // The hole that begins with the piece, which becomes the first one behind it.
   Region next_hole(ConstPiece& piece) const;
+  // The high end of the highest hole that fits, from `begin` on: the piece its first byte lies in, and the
+  // offset. Nothing if no hole is large enough.
+  template <typename Map>
+  static auto highest_fit(Map& pieces, Bytes bytes, Bytes begin);
   // The smallest hole that has room for it below `end`; of 0 bytes if there is none.
   Region best_below(Bytes end, Bytes bytes) const;
   // REQUIRES: all of it is free, and its first byte lies in the piece.

@@ -148,7 +148,7 @@ class Pager {
   std::byte* data(const PagedBlock& block) const { return device_ + block.at.region.offset; }
   Bytes capacity() const { return arena_.capacity(); }
   bool may_move() const { return options_.may_move; }
-  Bytes largest_hole() const { return arena_.largest_hole(); }
+  bool has_hole(Bytes bytes) const { return bytes <= 0 || arena_.has_hole(bytes); }
   std::string describe() const;  // limit, use, pins and holes, for messages
   void fill(DeviceStatistics& statistics) const;
 

@@ -228,7 +228,7 @@ std::optional<Bytes> Pager::clear_window(Bytes bytes, AddressRange where) {
 }
 
 bool Pager::make_hole(Bytes bytes) {
-  if (bytes <= 0 || arena_.has_hole(bytes)) return true;
+  if (has_hole(bytes)) return true;
   return clear_window(bytes, everywhere()).has_value();
 }
 

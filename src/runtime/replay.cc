@@ -136,7 +136,7 @@ bool Replay::try_function(const Step& step, bool may_abandon) {
   pin(step, cast_.blocks, 0);
   const bool room_is_sure = parts_.guide.make_room_for(step);
   if (!room_is_sure) pin(step, cast_.blocks, step.inside_peak);
-  if (may_abandon && !room_is_sure && parts_.pager.largest_hole() < step.inside_peak)
+  if (may_abandon && !room_is_sure && !parts_.pager.has_hole(step.inside_peak))
     std::ignore = back_up(parts_.pager, cast_.changed);
   for (PagedBlock* block : cast_.blocks) parts_.pager.begin_unseen_use(*block, true);
   ReplayFrame frame(parts_, step, cast_, may_abandon);

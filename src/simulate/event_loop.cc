@@ -185,11 +185,7 @@ bool EventLoop::start_copy_out() {
     out_.start(now_, copy.duration, in_.active ? copy_stretch_ : kUnstretched);
     issue_debt_ += machine_.copy_issue;
     costs_.bytes_out += copy.bytes;
-    if constexpr (kRecord) {
-      log(CommandKind::start_out, kNoOp, copy.gap);
-      out_span_ = timeline_->spans.size();
-      timeline_->spans.push_back({.lane = Lane::out, .gap = copy.gap, .start = now_ - iteration_start_});
-    }
+    if constexpr (kRecord) open_span(CommandKind::start_out, {.lane = Lane::out, .gap = copy.gap}, out_span_);
     return true;
   }
 }
@@ -202,14 +198,11 @@ bool EventLoop::start_item() {
       outs_done_ < iteration_ * out_count() + next.outs_done || now_ < iteration_start_ + next.issue)
     return false;
   grow(next.need, next.workspace);
-  const auto active = static_cast<std::size_t>((out_.active ? 1 : 0) + (in_.active ? 2 : 0));
-  compute_.start(now_, next.duration + std::exchange(issue_debt_, 0), machine_.compute_stretch[active]);
-  if constexpr (kRecord) {
-    log(next.replay ? CommandKind::replay : CommandKind::run, next.op, -1);
-    compute_span_ = timeline_->spans.size();
-    timeline_->spans.push_back(
-        {.lane = Lane::compute, .replay = next.replay, .op = next.op, .start = now_ - iteration_start_});
-  }
+  compute_.start(now_, next.duration + std::exchange(issue_debt_, 0),
+                 machine_.compute_stretch[active_copies()]);
+  if constexpr (kRecord)
+    open_span(next.replay ? CommandKind::replay : CommandKind::run,
+              {.lane = Lane::compute, .replay = next.replay, .op = next.op}, compute_span_);
   return true;
 }
 
@@ -235,16 +228,12 @@ bool EventLoop::start_copy_in() {
   issue_debt_ += machine_.copy_issue;
   grow(copy.bytes, compute_.active ? item().workspace : 0);
   costs_.bytes_in += copy.bytes;
-  if constexpr (kRecord) {
-    log(CommandKind::start_in, kNoOp, copy.gap);
-    in_span_ = timeline_->spans.size();
-    timeline_->spans.push_back({.lane = Lane::in, .gap = copy.gap, .start = now_ - iteration_start_});
-  }
+  if constexpr (kRecord) open_span(CommandKind::start_in, {.lane = Lane::in, .gap = copy.gap}, in_span_);
   return true;
 }
 
 void EventLoop::settle_stretches() {
-  const auto active = static_cast<std::size_t>((out_.active ? 1 : 0) + (in_.active ? 2 : 0));
+  const std::size_t active = active_copies();
   compute_.change(now_, machine_.compute_stretch[active]);
   const std::int64_t stretch = active == 3 ? copy_stretch_ : kUnstretched;
   out_.change(now_, stretch);

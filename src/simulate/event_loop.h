@@ -98,6 +98,16 @@ class EventLoop {
     costs_.peak_demand = std::max(costs_.peak_demand, occupancy_);
     costs_.peak_load = std::max(costs_.peak_load, occupancy_ - program_.info().unmanaged - workspace);
   }
+  std::size_t active_copies() const {
+    return static_cast<std::size_t>((out_.active ? 1 : 0) + (in_.active ? 2 : 0));
+  }
+  // Something starts: its command, and its span, whose place in the timeline is kept until it ends.
+  void open_span(CommandKind kind, Span span, std::size_t& place) {
+    log(kind, span.op, span.gap);
+    span.start = now_ - iteration_start_;
+    place = timeline_->spans.size();
+    timeline_->spans.push_back(span);
+  }
   void log(CommandKind kind, OpIndex op, GapId gap) {
     // What ends in step (a) at the end of an iteration still belongs to it.
     const std::int64_t count = closing_ ? item_count() : item_;

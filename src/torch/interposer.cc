@@ -133,9 +133,7 @@ void run_collective(Steward& steward, BoxedCall& call, Lock& lock) {
   for (;;) {
     try {
       for (BlockRecord* record : operands.records) record->close();
-      steward.exec({.name = call.profile().name}, {operands.reads.data(), operands.reads.size()},
-                   {operands.writes.data(), operands.writes.size()}, operands.bytes, inside,
-                   [](ExecContext&) {});
+      steward.exec({.name = call.profile().name}, operands, inside, [](ExecContext&) {});
       break;
     } catch (const WantOfMemory& want) {
       if (!steward.wait_for_flight(lock)) Steward::raise(want.message);
@@ -169,10 +167,11 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
   const bool to_python = goes_to_python(keys);
   if (!steward || (has_no_memory(keys) && !to_python)) return op.redispatchBoxed(below, stack);
   const OpProfile& profile = profile_of(op);
-  if (profile.treatment == Treatment::pass && !to_python) return op.redispatchBoxed(below, stack);
+  const Treatment treatment = to_python ? Treatment::opaque : profile.treatment;
+  if (treatment == Treatment::pass) return op.redispatchBoxed(below, stack);
   Lock lock(steward->mutex());
   steward->drain();
-  if (profile.elementwise_lists && !to_python) {
+  if (treatment == Treatment::op && profile.elementwise_lists) {
     const std::vector<std::size_t> cuts = cuts_of(torch::jit::last(*stack, profile.arguments.size()));
     if (cuts.size() > 1) {
       ListParts parts(*stack, profile, cuts);
@@ -186,8 +185,8 @@ void on_op(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack
     }
   }
   BoxedCall call(op, profile, below, *stack);
-  if (profile.treatment == Treatment::op && !to_python) return run_one(*steward, call, lock);
-  if (profile.treatment == Treatment::collective && !to_python) return run_collective(*steward, call, lock);
+  if (treatment == Treatment::op) return run_one(*steward, call, lock);
+  if (treatment == Treatment::collective) return run_collective(*steward, call, lock);
   run_opaque(*steward, call, lock);
 }
 

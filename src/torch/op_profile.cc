@@ -173,7 +173,7 @@ std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op) {
     set_argument_uses(*profile, schema, name);
   profile->results = schema.returns().size();
   profile->random = op.hasTag(at::Tag::nondeterministic_seeded);
-  profile->elementwise_lists = profile->treatment == Treatment::op && starts_with_any(name, kListFamilies);
+  profile->elementwise_lists = starts_with_any(name, kListFamilies);
   profile->uninitialised = name.starts_with("empty") || name.starts_with("new_empty") ||
                            name.starts_with("_empty") || name.starts_with("resize");
   profile->replayable = profile->treatment == Treatment::op && !is_one_of(name, kNotReplayable) &&

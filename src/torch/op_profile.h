@@ -29,7 +29,7 @@ enum class Treatment : char {
 struct OpProfile {
   Treatment treatment = Treatment::op;
   bool random = false;
-  bool elementwise_lists = false;  // its lists may be cut into parts
+  bool elementwise_lists = false;  // its lists may be cut into parts, if it runs as one op
   bool uninitialised = false;      // nobody wrote the result yet, and whoever does need not be an op
   bool replayable = false;         // as far as the operator is concerned
   int training_argument = -1;      // which one says that side effects happen; -1: they always do

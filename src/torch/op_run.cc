@@ -10,15 +10,9 @@
 namespace ebb::torch_adapter {
 namespace {
 
-std::span<const Handle> span_of(const c10::SmallVectorImpl<Handle>& handles) {
-  return {handles.data(), handles.size()};
-}
+thread_local int integers_stay = 0;  // scopes that are open
 
 }  // namespace
-
-namespace {
-thread_local int integers_stay = 0;  // scopes that are open
-}
 
 IntegersStay::IntegersStay() { ++integers_stay; }
 IntegersStay::~IntegersStay() { --integers_stay; }
@@ -40,10 +34,9 @@ void OpRun::exec() {
                     .phase = Phase::unknown,
                     .replayable = replayable_,
                     .random = profile_.random,
-                    .side_effects = span_of(operands_.side_effects)};
+                    .side_effects = {operands_.side_effects.data(), operands_.side_effects.size()}};
   try {
-    steward_.exec(info, span_of(operands_.reads), span_of(operands_.writes), operands_.bytes, inside_,
-                  [this](ExecContext& context) { run(context); });
+    steward_.exec(info, operands_, inside_, [this](ExecContext& context) { run(context); });
   } catch (WantOfMemory& want) {
     want.may_run_again = attempts_ == 0 || (operands_.writes.empty() && operands_.side_effects.empty());
     if (attempts_ > 0) prepare_attempt();

@@ -10,6 +10,7 @@
 
 #include "runtime/arena.h"
 #include "torch/address_book.h"
+#include "torch/call.h"
 #include "torch/interposer.h"
 #include "torch/rank_mailbox.h"
 #include "torch/recipe.h"
@@ -298,14 +299,15 @@ void Steward::open(BlockRecord& record, PinFor purpose) {
 
 // Ops.
 
-void Steward::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
-                   Bytes operand_bytes, const Bytes& inside, const ExecFunction& function) {
+void Steward::exec(const OpInfo& info, const Operands& operands, const Bytes& inside,
+                   const ExecFunction& function) {
   try {
-    device_->exec(info, reads, writes, function);
+    device_->exec(info, {operands.reads.data(), operands.reads.size()},
+                  {operands.writes.data(), operands.writes.size()}, function);
   } catch (const OutOfMemory& error) {
-    throw WantOfMemory{error.what() + advice(operand_bytes + inside)};
+    throw WantOfMemory{error.what() + advice(operands.bytes + inside)};
   }
-  const Bytes needed = operand_bytes + inside;
+  const Bytes needed = operands.bytes + inside;
   largest_op_ = std::max(largest_op_, needed);
   // What stays beside an op takes long to find: it is asked for beside large ones only, and ever more rarely.
   if (needed <= largest_op_ / 2) return;

@@ -29,6 +29,7 @@
 
 namespace ebb::torch_adapter {
 
+class Operands;
 class RecipePool;
 
 struct StewardOptions {
@@ -129,10 +130,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   bool wait_for_flight(std::unique_lock<ReentrantMutex>& lock);
   std::size_t flights() const { return flights_.size(); }
 
-  // Runs an op. `operand_bytes`: what its operands take in the arena; `inside`: what it malloc'd, which its
-  // function has set when this asks. Throws WantOfMemory.
-  void exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
-            Bytes operand_bytes, const Bytes& inside, const ExecFunction& function);
+  // Runs an op. `inside`: what it malloc'd, which its function has set when this asks. Throws WantOfMemory.
+  void exec(const OpInfo& info, const Operands& operands, const Bytes& inside, const ExecFunction& function);
   RunningOp* running() const { return running_; }
   // Makes an op the running one; returns the one before.
   RunningOp* set_running(RunningOp* op) { return std::exchange(running_, op); }
