@@ -25,43 +25,38 @@ bool Steward::stays(const BlockRecord& record) const {
   return record.life.data() || record.open.data() || record.user_pins > 0 || record.storage.expired();
 }
 
-void Steward::move_here(Steward& from) {
-  const Lock lock(from.mutex_);
-  from.drain();
-  from.land_flights();
+void Steward::hand_over(c10::function_ref<void(c10::StorageImpl&, const BlockRecord&, const Pin&)> take) {
   std::vector<BlockRecord*> records;
-  from.records_.for_each([&](Handle, BlockRecord* record) {
-    if (!from.stays(*record)) records.push_back(record);
+  records_.for_each([&](Handle, BlockRecord* record) {
+    if (!stays(*record)) records.push_back(record);
   });
   for (BlockRecord* record : records) {
     const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
     if (!storage) continue;
-    const Pin pin = from.device_->pin(record->handle, PinFor::reading);
-    from.device_->synchronize();
-    adopt(*storage);
+    const Pin pin = device_->pin(record->handle, PinFor::reading);
+    device_->synchronize();
+    take(*storage, *record, pin);
   }
-  from.bury(true);
+  bury(true);
+}
+
+void Steward::move_here(Steward& from) {
+  const Lock lock(from.mutex_);
+  from.drain();
+  from.land_flights();
+  from.hand_over([this](c10::StorageImpl& storage, const BlockRecord&, const Pin&) { adopt(storage); });
 }
 
 void Steward::stop() {
   const Lock lock(mutex_);
   if (running_) throw InputError("Ebb cannot stop inside an op");
   drain();
-  std::vector<BlockRecord*> records;
-  records_.for_each([&](Handle, BlockRecord* record) {
-    if (!stays(*record)) records.push_back(record);
-  });
   // Still serving: what has to be computed again needs its memory from here.
-  for (BlockRecord* record : records) {
-    const c10::intrusive_ptr<c10::StorageImpl> storage = record->storage.lock();
-    if (!storage) continue;
-    const Pin pin = device_->pin(record->handle, PinFor::reading);
-    device_->synchronize();
-    c10::DataPtr memory = platform_->allocate_ordinary(record->bytes);
-    platform_->copy(memory.get(), pin.data(), record->bytes);
-    storage->set_data_ptr_noswap(std::move(memory));
-  }
-  bury(true);
+  hand_over([this](c10::StorageImpl& storage, const BlockRecord& record, const Pin& pin) {
+    c10::DataPtr memory = platform_->allocate_ordinary(record.bytes);
+    platform_->copy(memory.get(), pin.data(), record.bytes);
+    storage.set_data_ptr_noswap(std::move(memory));
+  });
   platform_->serve_from(nullptr);
   Steward* self = this;
   active_steward.compare_exchange_strong(self, nullptr);

@@ -77,7 +77,7 @@ class TypedCall<Op, Result(Arguments...)> final : public Call {
   }
   template <std::size_t I>
   void add_operand(Operands& operands, bool trains) const {
-    using Argument = std::remove_cv_t<std::remove_reference_t<std::tuple_element_t<I, decltype(arguments_)>>>;
+    using Argument = std::remove_cvref_t<std::tuple_element_t<I, decltype(arguments_)>>;
     const auto& argument = std::get<I>(arguments_);
     if constexpr (std::is_same_v<Argument, at::Tensor>) {
       if (argument.defined()) operands.add(argument, profile().arguments[I], trains);
