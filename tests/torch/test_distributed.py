@@ -270,6 +270,8 @@ class Plans(RanksTest):
 
 
 TRAIN = """
+import sys
+
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -286,37 +288,46 @@ for _ in range(6):
     loss = model(torch.randn(512, 256)).square().mean()
     loss.backward()
     optimizer.step()
-print(dist.get_rank(), loss.item().hex(), sum(p.detach().double().sum() for p in model.parameters()).item().hex())
+with open(f"{sys.argv[1]}/{dist.get_rank()}", "w") as file:
+    print(loss.item().hex(), sum(p.detach().double().sum() for p in model.parameters()).item().hex(), file=file)
 dist.destroy_process_group()
 """
 
 
 @unittest.skipUnless(TOOL, "EBB_TOOL does not say where the tool is")
 class Launched(EbbTest):
-    def launch(self, folder: str, *before: str) -> list[str]:
+    def launch(self, folder: str, kind: str, *before: str) -> list[str]:
+        """What each rank wrote into its own file: on the output they share, lines can mix."""
+        results = f"{folder}/{kind}"
+        os.mkdir(results)
         # Python 3.11 and the launcher of PyTorch 1.13 agree on these two ways for output alone.
         words = ["torchrun", "--redirects", "2", "--tee", "1", "--log_dir", f"{folder}/log", "--nproc_per_node", "2"]
         words += ["--monitor_interval", "0.5"]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
+        words += ["--master_addr", "127.0.0.1", "--master_port", str(port)]
         clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         done = subprocess.run(
-            [*before, *words, "--master_addr", "127.0.0.1", "--master_port", str(port), f"{folder}/train.py"],
+            [*before, *words, f"{folder}/train.py", results],
             capture_output=True, text=True, timeout=120, env={**clean, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"},
         )
         self.assertEqual(done.returncode, 0, done.stderr)
-        return sorted(done.stdout.splitlines())
+        ends = []
+        for rank in sorted(os.listdir(results)):
+            with open(f"{results}/{rank}") as file:
+                ends.append(f"{rank}: {file.read()}")
+        return ends
 
     @unittest.skipUnless(shutil.which("torchrun"), "there is no torchrun")
     def test_ebb_run_reaches_every_rank_that_torchrun_starts(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/train.py", "w") as file:
                 file.write(TRAIN)
-            plain = self.launch(folder)
+            plain = self.launch(folder, "plain")
             report = f"{folder}/report.json"
             options = ("--limit", "70%", "--host-limit", "64MiB", "--device", "cpu", "--report", report)
-            limited = self.launch(folder, TOOL, "run", *options, "--")
+            limited = self.launch(folder, "limited", TOOL, "run", *options, "--")
             self.assertEqual(len(plain), 2)
             self.assertEqual(limited, plain)
             with open(report) as file:
