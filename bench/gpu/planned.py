@@ -107,9 +107,9 @@ class Training:
     def wait_for_better(self, patience: float) -> None:
         """For a plan that is better, for so many seconds at most."""
         start = time.perf_counter()
-        while ebb.status()["improving"] and time.perf_counter() - start < patience:
-            self.run(1)
-            time.sleep(0.25)
+        while ebb.status()["improving"] and time.perf_counter() - start < patience and self.steps < len(self.losses) - 100:
+            self.run(4)  # together, as a program has them that does not wait for its device
+            time.sleep(1)
 
     def bits(self) -> str:
         return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])

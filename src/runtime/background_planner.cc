@@ -53,6 +53,15 @@ ScriptedIteration to_be_planned(ScriptedIteration iteration, const BackgroundOpt
   return {std::move(program), std::move(iteration.script)};
 }
 
+// The plan as it is, with what it takes if ops take the program's times.
+std::shared_ptr<const PreparedPlan> judged_again(const PreparedPlan& plan, const Program& program,
+                                                 const Machine& machine, Bytes capacity) {
+  auto again = std::make_shared<PreparedPlan>(plan);
+  again->step = Simulator(program, plan.gaps, machine).run(plan.lowered, capacity);
+  again->predicted_step = step_of(plan, program, machine);
+  return again;
+}
+
 }  // namespace
 
 BackgroundPlanner::~BackgroundPlanner() {
@@ -65,6 +74,14 @@ void BackgroundPlanner::start(Trace trace, const Machine& machine, Bytes ground)
   news_ = {};
   done_ = improving_ = enough_ = false;
   thread_ = std::thread([this, trace = std::move(trace), machine] { work(trace, machine); });
+}
+
+void BackgroundPlanner::start_again(FollowedPlan followed, const Machine& machine, Bytes ground) {
+  ground_ = ground;
+  news_ = {};
+  done_ = enough_ = false;
+  improving_ = true;
+  thread_ = std::thread([this, followed = std::move(followed), machine] { work_again(followed, machine); });
 }
 
 bool BackgroundPlanner::poll(PlanningNews& news) {
@@ -175,8 +192,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
           news.preparation = prepare_first(program, machine);
           if (news.preparation.cut_short) improve(news, machine);
         }
-        if (cache_.size() >= kMostPlans) cache_.clear();
-        cache_[{news.fingerprint, ground_}] = news.preparation;
+        remember(news);
       }
     }
   } catch (const std::exception& error) {
@@ -184,6 +200,44 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
   } catch (const Stopped&) {
     news.preparation.refusal = "stopped";
   }
+  answer(news);
+}
+
+void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& machine) {
+  const PreparedPlan& current = *followed.plan;
+  PlanningNews news{.iteration = followed.iteration, .preparation = {.plan = followed.plan}};
+  try {
+    Program program = with_times(followed.iteration->program, followed.seen);
+    news.fingerprint = fingerprint(program);
+    if (followed.seen.step > 0) program = calibrated(program, current, machine, followed.seen.step);
+    if (!are_alike(program.compute_time(), current.step.plain_time)) {
+      news.iteration = std::make_shared<const ScriptedIteration>(
+          ScriptedIteration{std::move(program), followed.iteration->script});
+      plan_again(news, current, machine);
+    }
+  } catch (const std::exception&) {
+    // The plan is followed all the same.
+  } catch (const Stopped&) {
+    // What there is will do.
+  }
+  answer(news);
+}
+
+void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine) {
+  const Program& program = news.iteration->program;
+  news.preparation.plan = judged_again(current, program, machine, options_.capacity);
+  Preparation better = prepare_well(program, machine, &current);
+  if (better.plan && is_worth_it(better.plan->predicted_step, news.preparation.plan->predicted_step))
+    news.preparation = std::move(better);
+  remember(news);
+}
+
+void BackgroundPlanner::remember(const PlanningNews& news) {
+  if (cache_.size() >= kMostPlans) cache_.clear();
+  cache_[{news.fingerprint, ground_}] = news.preparation;
+}
+
+void BackgroundPlanner::answer(PlanningNews& news) {
   news.planned = news.done = true;
   publish(news);
   done_ = true;

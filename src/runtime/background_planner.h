@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "runtime/plan_exchange.h"
 #include "runtime/prepared_plan.h"
+#include "runtime/second_look.h"
 #include "trace/iteration_script.h"
 
 namespace ebb {
@@ -38,6 +39,13 @@ struct PlanningNews {
   std::string key = {};  // of the exchange, if there is one
 };
 
+// A plan as it turned out when it was followed.
+struct FollowedPlan {
+  std::shared_ptr<const PreparedPlan> plan;
+  std::shared_ptr<const ScriptedIteration> iteration;
+  SeenTimes seen;
+};
+
 class BackgroundPlanner {
  public:
   explicit BackgroundPlanner(const BackgroundOptions& options) : options_(options) {}
@@ -48,6 +56,9 @@ class BackgroundPlanner {
   bool has_answered() const { return improving_ || done_; }  // as done, but a better plan may come
   // REQUIRES: not busy.
   void start(Trace trace, const Machine& machine, Bytes ground);
+  // Plans again if the plan was made for other times than there are. The answer is a better plan, or the same
+  // with what is to be expected of it now, or the same as it is. REQUIRES: not busy.
+  void start_again(FollowedPlan followed, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.
   void be_content() { enough_ = true; }
   bool has_news() const { return has_news_.load(std::memory_order_acquire); }
@@ -56,6 +67,10 @@ class BackgroundPlanner {
 
  private:
   void work(const Trace& trace, const Machine& machine);
+  void work_again(const FollowedPlan& followed, const Machine& machine);
+  void plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine);
+  void remember(const PlanningNews& news);
+  void answer(PlanningNews& news);
   Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
   void publish(const PlanningNews& news);
   void improve(PlanningNews& news, const Machine& machine);

@@ -11,6 +11,7 @@ constexpr std::int64_t kFirstLook = 64;            // events recorded before an 
 constexpr std::size_t kMostLookedAt = 400'000;     // events, from the last back
 constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iteration's length: look for another
 constexpr std::int64_t kRememberedIterations = 2;  // whose ops can be run again
+constexpr int kMostLooks = 3;                      // each may be followed by another plan
 constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
 
 }  // namespace
@@ -87,6 +88,7 @@ void Conductor::take_news() {
   refusal_ = news.preparation.refusal;
   if (!news.preparation.plan || plan_ == news.preparation.plan) return;
   plan_ = news.preparation.plan;
+  if (!news.reused) iteration_ = news.iteration;
   key_ = news.key;
   ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
   slabs_.want(plan_->lowered.host_peak);
@@ -100,6 +102,7 @@ void Conductor::use_iteration(const PlanningNews& news) {
   fingerprint_ = news.fingerprint;
   plan_ = nullptr;
   strange_ops_ = 0;
+  looks_left_ = kMostLooks;
   parts_.recipes.set_horizon(std::nullopt);
   log_.lose();
 }
@@ -121,6 +124,37 @@ bool Conductor::is_time() {
 void Conductor::start_following() {
   if (follower_) left_out_before_ += follower_->left_out();
   follower_.emplace(parts_, remaker_, *tracker_, plan_);
+  followed_ = 0;
+  has_looked_again_ = false;
+  log_.plan_begins();
+}
+
+bool Conductor::is_to_look_again() const {
+  if (!follower_ || has_looked_again_ || looks_left_ == 0 || !options_.planning.host_is_ahead) return false;
+  const LoweredPlan& plan = follower_->plan().lowered;
+  const bool moves = !plan.swaps.empty() || !plan.replays.empty();
+  return moves && !(options_.planning.exchange && options_.planning.exchange->has_others());
+}
+
+void Conductor::look_again() {
+  if (!is_to_look_again() || &follower_->plan() != plan_.get()) return;
+  if (!log_.watched_ops().enough()) {
+    if (followed_ % 2 == 1) log_.watch_ops();  // the first is another's: everything went to its place in it
+    return;
+  }
+  const Program& program = tracker_->iteration().program;
+  SeenTimes seen{.ops = log_.watched_ops(),
+                 .host = timer_.host_pace().shortest_replay() * program.op_count(),
+                 .step = log_.shortest_step()};
+  if (seen.step > 0) seen.host = std::min(seen.host, seen.step);
+  if (planner_.busy()) {  // perhaps for the wrong times
+    if (!are_alike(seen.total(program), plan_->step.plain_time)) planner_.be_content();
+    return;
+  }
+  has_looked_again_ = true;
+  --looks_left_;
+  planner_.start_again({.plan = plan_, .iteration = iteration_, .seen = std::move(seen)}, machine_now(),
+                       parts_.pager.pinned_ground());
 }
 
 void Conductor::forget_place() {
@@ -178,9 +212,15 @@ void Conductor::boundary() {
   parts_.pager.stalls().update(backend_);
   log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);
-  if (follower_) follower_->iteration_ended();
+  if (follower_) {
+    follower_->iteration_ended();
+    ++followed_;
+  }
   const bool another = !follower_ || &follower_->plan() != plan_.get();
-  if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time()) start_following();
+  if (another && plan_ && tracker_->complete() && slabs_.finished() && is_time())
+    start_following();
+  else
+    look_again();
   update_wish_for_times();
   followed_all_along_ = follower_.has_value();
   if (follower_ && !options_.records_plans) recorder_.pause();
@@ -213,7 +253,7 @@ DeviceStatus Conductor::status() {
   DeviceStatus status{.mode = follower_ ? Mode::planned : Mode::reactive,
                       .iteration_known = tracker_.has_value(),
                       .planning = searching && !answered,
-                      .improving = (planner_.busy() && answered) || takes_over,
+                      .improving = (planner_.busy() && answered) || takes_over || is_to_look_again(),
                       .refusal = refusal_,
                       .measured_step = log_.last_step(),
                       .iterations = log_.count(),

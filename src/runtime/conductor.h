@@ -68,6 +68,9 @@ class Conductor final : public Guide, public CopyLog {
   void use_iteration(const PlanningNews& news);
   void boundary();
   bool is_time();
+  // Is it still open whether the plan that is followed was made for the right times?
+  bool is_to_look_again() const;
+  void look_again();
   void start_following();
   void stop_following();
   void forget_place();
@@ -85,6 +88,7 @@ class Conductor final : public Guide, public CopyLog {
   // What every op asks for comes first, as in PagedBlock.
   bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
   bool followed_all_along_ = false;  // in this iteration
+  bool has_looked_again_ = false;    // at op times under the plan that is followed
   std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
   std::optional<Tracker> tracker_;
   std::optional<Follower> follower_;
@@ -97,6 +101,8 @@ class Conductor final : public Guide, public CopyLog {
   std::uint64_t fingerprint_ = 0;
   std::string key_;  // of the plan, in the exchange
   std::string refusal_;
+  int looks_left_ = 0;              // at op times under plans of this iteration
+  std::int64_t followed_ = 0;       // iterations of the plan that is followed
   std::int64_t look_at_event_ = 0;  // when to look for an iteration again
   std::int64_t looked_from_ = 0;    // the event at which the present search began
   std::int64_t plans_made_ = 0;

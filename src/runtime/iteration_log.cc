@@ -19,8 +19,12 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
     for (std::size_t i = 0; i < kStallCauses; ++i)
       statistics.stalls[i] = counts.stalls[i] - began_->stalls[i];
     planned_ += planned;
-    pending_.push_back({statistics, begin_, at, {}});
-    if (sampling_ && planned && statistics.deviations == 0) pending_.back().samples.swap(samples_);
+    pending_.push_back(
+        {.statistics = statistics, .begin = begin_, .end = at, .usual = planned && !sampling_});
+    if (sampling_ && planned && statistics.deviations == 0) {
+      pending_.back().samples.swap(samples_);
+      pending_.back().watched = watching_;
+    }
     if (pending_.size() > kMostIterations) pending_.pop_front();
   }
   began_ = counts;
@@ -28,6 +32,7 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
   samples_.clear();
   // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration.
   sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1));
+  watching_ = false;
   update();
 }
 
@@ -42,6 +47,13 @@ void IterationLog::copy(Engine engine, GapId gap, Event start, Event end) {
         {.lane = engine == Engine::out ? Lane::out : Lane::in, .gap = gap, .start = start, .end = end});
 }
 
+void IterationLog::plan_begins() {
+  watched_.clear();
+  shortest_step_ = 0;
+  watching_ = false;
+  for (Pending& pending : pending_) pending.watched = pending.usual = false;
+}
+
 void IterationLog::update() {
   // A copy of the last iteration may still run; then it is asked about again.
   while (!pending_.empty() && backend_.happened(pending_.front().end)) {
@@ -53,9 +65,22 @@ void IterationLog::update() {
   }
 }
 
+std::vector<Nanoseconds> IterationLog::op_times(const Pending& pending) const {
+  std::vector<Nanoseconds> times;
+  for (const Sample& sample : pending.samples) {
+    if (sample.lane != Lane::compute) continue;
+    const auto op = static_cast<std::size_t>(sample.op);
+    if (times.size() <= op) times.resize(op + 1);
+    times[op] = backend_.elapsed(sample.start, sample.end);
+  }
+  return times;
+}
+
 void IterationLog::resolve(Pending& pending) {
   try {
-    pending.statistics.step_time = backend_.elapsed(pending.begin, pending.end);
+    const Nanoseconds step = backend_.elapsed(pending.begin, pending.end);
+    pending.statistics.step_time = step;
+    if (pending.usual) shortest_step_ = shortest_step_ == 0 ? step : std::min(shortest_step_, step);
     if (!pending.samples.empty()) {
       Timeline timeline;
       for (const Sample& sample : pending.samples)
@@ -66,6 +91,7 @@ void IterationLog::resolve(Pending& pending) {
                                   .end = backend_.elapsed(pending.begin, sample.end)});
       std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
                        [](const Span& a, const Span& b) { return a.start < b.start; });
+      if (pending.watched) watched_.add(op_times(pending));
       measured_ = std::move(timeline);
       measured_step_ = pending.statistics.step_time;
     }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/op_times.h"
 #include "runtime/stall_meter.h"
 #include "runtime/statistics.h"
 #include "runtime/status.h"
@@ -31,6 +32,10 @@ class IterationLog {
   void op(OpIndex op, Event start, Event end);
   // `gap` is -1 for a copy that no plan asked for.
   void copy(Engine engine, GapId gap, Event start, Event end);
+  // The iteration that has just begun is timed, and its ops' times are kept.
+  void watch_ops() { sampling_ = watching_ = true; }
+  // What is known of planned iterations so far is of no interest any more: another plan follows.
+  void plan_begins();
   // Resolves what has happened.
   void update();
 
@@ -38,6 +43,10 @@ class IterationLog {
   // The last planned iteration all of whose times are known.
   const std::optional<Timeline>& measured() const { return measured_; }
   Nanoseconds measured_step() const { return measured_step_; }
+  // Of the planned iterations that were watched, in which nothing deviated.
+  const OpTimes& watched_ops() const { return watched_; }
+  // Of those planned iterations in which ops were not timed; 0: there was none.
+  Nanoseconds shortest_step() const { return shortest_step_; }
   Nanoseconds last_step() const { return iterations_.empty() ? 0 : iterations_.back().step_time; }
   std::int64_t count() const { return next_number_; }
   std::int64_t planned() const { return planned_; }
@@ -58,19 +67,25 @@ class IterationLog {
     IterationStatistics statistics;
     Event begin = kHappened;
     Event end = kHappened;
-    std::vector<Sample> samples;
+    std::vector<Sample> samples = {};
+    bool watched = false;
+    bool usual = false;  // planned, and ops were not timed
   };
   void resolve(Pending& pending);
+  std::vector<Nanoseconds> op_times(const Pending& pending) const;
 
   Backend& backend_;
   std::optional<LogCounts> began_;
   Event begin_ = kHappened;
   bool sampling_ = false;
+  bool watching_ = false;
   std::vector<Sample> samples_;
   std::deque<Pending> pending_;
   std::deque<IterationStatistics> iterations_;
   std::optional<Timeline> measured_;
   Nanoseconds measured_step_ = 0;
+  OpTimes watched_;
+  Nanoseconds shortest_step_ = 0;
   std::int64_t next_number_ = 0;
   std::int64_t planned_ = 0;
 };

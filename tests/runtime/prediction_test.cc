@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "runtime/program_runner.h"
 #include "runtime/virtual_backend.h"
@@ -85,6 +87,73 @@ TEST_P(Prediction, IsWithinFivePercentOfWhatIsFollowed) {
     EXPECT_TRUE(fewer_replays || measured / predicted >= 0.95);
   }
   EXPECT_GT(planned, 0);
+}
+
+// Ops that take twice as long until a plan is followed, as where moving on demand keeps the host from feeding
+// the device: the plan is made for a step with twice the time to copy.
+TEST(SecondLook, APlanMadeForOpTimesThatAreNotTrueIsMadeAgain) {
+  const Program program = timed_chain(12);
+  const Machine machine{.name = "virtual", .bandwidth_out = 12'000'000, .bandwidth_in = 12'000'000};
+  VirtualBackend backend(machine);
+  Device device(backend, {.limit = program.peak_demand() * kPiece * 60 / 100,
+                          .mode = Mode::planned,
+                          .allow_recompute = true,
+                          .smallest_managed = 1,
+                          .host_slab = 256 * kKiB,
+                          .machine = machine,
+                          .planning_seconds = 0.3,
+                          .host_is_ahead = true});
+  Nanoseconds times = 2;
+  ProgramRunner runner(device, program, {.unit = kPiece, .work = [&](OpIndex i) {
+                                           backend.work(times * program.op(i).duration);
+                                         }});
+  ASSERT_TRUE(run_until_planned(runner, device, 60));
+  times = 1;
+  const DeviceStatus first = device.status();
+  EXPECT_NEAR(static_cast<double>(first.plain_step), 2.0 * static_cast<double>(program.compute_time()), 1e3);
+  EXPECT_TRUE(first.improving) << "nobody has looked at the plan's own times yet";
+  for (int i = 0; i < 5; ++i) runner.iterate();
+  const Nanoseconds before = device.iterations().back().step_time;
+  for (int i = 0; i < 2000 && device.status().improving; ++i) {
+    runner.iterate();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (int i = 0; i < 3; ++i) runner.iterate();
+  const DeviceStatus second = device.status();
+  EXPECT_FALSE(second.improving);
+  EXPECT_EQ(second.mode, Mode::planned);
+  EXPECT_GT(second.plans_made, first.plans_made);
+  EXPECT_NEAR(static_cast<double>(second.plain_step), static_cast<double>(program.compute_time()),
+              0.01 * static_cast<double>(program.compute_time()));
+  const Nanoseconds after = device.iterations().back().step_time;
+  std::printf("plain %.3f ms: %.3f by the first plan, %.3f by the last, predicted %.3f\n",
+              static_cast<double>(program.compute_time()) * 1e-6, static_cast<double>(before) * 1e-6,
+              static_cast<double>(after) * 1e-6, static_cast<double>(second.predicted_step) * 1e-6);
+  EXPECT_LT(after, before);
+  EXPECT_LE(static_cast<double>(after), 1.05 * static_cast<double>(second.predicted_step));
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST(SecondLook, APlanMadeForTheRightTimesStays) {
+  const Program program = timed_chain(12);
+  const Machine machine{.name = "virtual", .bandwidth_out = 12'000'000, .bandwidth_in = 12'000'000};
+  VirtualBackend backend(machine);
+  Device device(backend, {.limit = program.peak_demand() * kPiece * 60 / 100,
+                          .mode = Mode::planned,
+                          .smallest_managed = 1,
+                          .host_slab = 256 * kKiB,
+                          .planner = "ondemand",
+                          .machine = machine,
+                          .host_is_ahead = true});
+  ProgramRunner runner(device, program,
+                       {.unit = kPiece, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
+  ASSERT_TRUE(run_until_planned(runner, device, 60));
+  for (int i = 0; i < 2000 && device.status().improving; ++i) {
+    runner.iterate();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_FALSE(device.status().improving);
+  EXPECT_EQ(device.status().plans_made, 1);
 }
 
 std::vector<std::string> planner_names() {

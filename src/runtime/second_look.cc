@@ -1,0 +1,59 @@
+#include "runtime/second_look.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "layout/address_waits.h"
+
+namespace ebb {
+namespace {
+
+constexpr Nanoseconds kAlike = 30;
+constexpr int kRounds = 3;  // of calibration: copies that wait do not scale with ops
+
+Program of_length(const Program& program, Nanoseconds total) {
+  std::vector<Op> ops = program.ops();
+  const double share = static_cast<double>(total) / static_cast<double>(program.compute_time());
+  for (Op& op : ops) op.duration = static_cast<Nanoseconds>(static_cast<double>(op.duration) * share);
+  return Program::build(program.info(), std::move(ops), program.blocks());
+}
+
+}  // namespace
+
+bool are_alike(Nanoseconds a, Nanoseconds b) { return std::abs(a - b) * kAlike <= std::max(a, b); }
+
+Nanoseconds SeenTimes::total(const Program& program) const {
+  Nanoseconds sum = 0;
+  for (OpIndex i = 0; i < program.op_count(); ++i) {
+    const Nanoseconds time = ops.median(i);
+    sum += time > 0 ? time : program.op(i).duration;
+  }
+  return std::max(sum, host);
+}
+
+Program with_times(const Program& program, const SeenTimes& seen) {
+  std::vector<Op> ops = program.ops();
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    if (const Nanoseconds time = seen.ops.median(static_cast<OpIndex>(i)); time > 0) ops[i].duration = time;
+  Program result = Program::build(program.info(), std::move(ops), program.blocks());
+  const Nanoseconds total = result.compute_time();
+  return total > 0 && total < seen.host ? of_length(result, seen.host) : result;
+}
+
+Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine) {
+  const AddressWaits waits = layout::address_waits(plan.arena, plan.layout);
+  return replay(program, plan.gaps, machine, plan.lowered, plan.schedule, {.waits = &waits});
+}
+
+Program calibrated(const Program& program, const PreparedPlan& plan, const Machine& machine,
+                   Nanoseconds step) {
+  const Nanoseconds seen = program.compute_time();
+  Program result = program;
+  for (int round = 0; round < kRounds && seen > 0; ++round) {
+    const Nanoseconds off = step - step_of(plan, result, machine);
+    result = of_length(program, std::clamp(result.compute_time() + off, seen / 2, 2 * seen));
+  }
+  return result;
+}
+
+}  // namespace ebb

@@ -1,0 +1,99 @@
+#include "runtime/second_look.h"
+
+#include <gtest/gtest.h>
+
+#include "literal_programs.h"
+
+namespace ebb::testing {
+namespace {
+
+Program two_ops(Nanoseconds first, Nanoseconds second) {
+  return literal_program({op({writes(0)}, first), op({reads(0)}, second)}, {local(64, 0, 1)});
+}
+
+TEST(OpTimesSeen, AreMediansOfTheIterationsInWhichAnOpWasTimed) {
+  OpTimes times;
+  times.add({10, 0, 7});
+  times.add({30, 0, 9});
+  EXPECT_FALSE(times.enough());
+  times.add({20, 5});
+  EXPECT_TRUE(times.enough());
+  times.add({40, 40, 40});
+  EXPECT_EQ(times.median(0), 20);
+  EXPECT_EQ(times.median(1), 5);
+  EXPECT_EQ(times.median(2), 7);
+  EXPECT_EQ(times.median(3), 0);
+}
+
+TEST(TimesUnderAPlan, AThirtiethIsNoDifference) {
+  EXPECT_TRUE(are_alike(3'000, 3'000));
+  EXPECT_TRUE(are_alike(2'905, 3'000));
+  EXPECT_FALSE(are_alike(2'890, 3'000));
+  EXPECT_FALSE(are_alike(3'000, 2'890));
+}
+
+TEST(TimesUnderAPlan, ReplaceThoseBeforeWhereAnOpWasTimed) {
+  SeenTimes times;
+  times.ops.add({600});
+  const Program seen = with_times(two_ops(1'000, 2'000), times);
+  EXPECT_EQ(seen.op(0).duration, 600);
+  EXPECT_EQ(seen.op(1).duration, 2'000);
+  EXPECT_EQ(times.total(two_ops(1'000, 2'000)), 2'600);
+}
+
+TEST(TimesUnderAPlan, AreTogetherNoShorterThanTheHosts) {
+  SeenTimes times{.host = 1'800};
+  times.ops.add({300, 600});
+  const Program seen = with_times(two_ops(2'000, 4'000), times);
+  EXPECT_EQ(seen.op(0).duration, 600);
+  EXPECT_EQ(seen.op(1).duration, 1'200);
+  EXPECT_EQ(times.total(two_ops(2'000, 4'000)), 1'800);
+  times.host = 700;
+  EXPECT_EQ(with_times(two_ops(2'000, 4'000), times).compute_time(), 900);
+}
+
+// Four activations of a chain; half of them fit.
+class Calibrated : public ::testing::Test {
+ protected:
+  static Program chain() {
+    std::vector<Op> ops;
+    std::vector<Block> blocks;
+    for (OpIndex i = 0; i < 4; ++i) {
+      ops.push_back(op({writes(i)}, 1'000'000));
+      blocks.push_back(local(kMiB, i, 7 - i));
+    }
+    for (OpIndex i = 4; i-- > 0;) ops.push_back(op({reads(i)}, 1'000'000));
+    return literal_program(std::move(ops), std::move(blocks));
+  }
+  Preparation prepared(Bytes bandwidth) {
+    machine.bandwidth_out = machine.bandwidth_in = bandwidth;
+    return prepare_plan(program, machine, {.planner = "ondemand", .capacity = 5 * kMiB / 2});
+  }
+  Program program = chain();
+  Machine machine{.name = "link"};
+};
+
+TEST_F(Calibrated, ThePlanTakesTheStepThatWasMeasured) {
+  const Preparation preparation = prepared(4'000'000'000);
+  ASSERT_TRUE(preparation.plan) << preparation.refusal;
+  const PreparedPlan& plan = *preparation.plan;
+  EXPECT_EQ(step_of(plan, program, machine), plan.predicted_step);
+  for (const Nanoseconds measured : {plan.predicted_step * 9 / 10, plan.predicted_step * 5 / 4}) {
+    const Program longer = calibrated(program, plan, machine, measured);
+    EXPECT_NEAR(static_cast<double>(step_of(plan, longer, machine)), static_cast<double>(measured),
+                0.01 * static_cast<double>(measured));
+    EXPECT_EQ(longer.op(0).duration, longer.op(5).duration);
+  }
+}
+
+TEST_F(Calibrated, AStepOfCopiesChangesOpsWithinBounds) {
+  const Preparation preparation = prepared(50'000'000);
+  ASSERT_TRUE(preparation.plan) << preparation.refusal;
+  const PreparedPlan& plan = *preparation.plan;
+  EXPECT_GE(calibrated(program, plan, machine, 1).compute_time(), program.compute_time() / 2 - 8);
+  EXPECT_LE(calibrated(program, plan, machine, 10 * plan.predicted_step).compute_time(),
+            2 * program.compute_time());
+}
+
+}  // namespace
+}  // namespace ebb::testing
