@@ -57,7 +57,10 @@ ScriptedIteration to_be_planned(ScriptedIteration iteration, const BackgroundOpt
 std::shared_ptr<const PreparedPlan> judged_again(const PreparedPlan& plan, const Program& program,
                                                  const Machine& machine, Bytes capacity) {
   auto again = std::make_shared<PreparedPlan>(plan);
-  again->step = Simulator(program, plan.gaps, machine).run(plan.lowered, capacity);
+  const StepResult step = Simulator(program, plan.gaps, machine).run(plan.lowered, capacity);
+  if (!step.infeasible) again->step = step;  // by load, its order may be stuck where by address it is not
+  again->step.plain_time = 0;
+  for (const Op& op : program.ops()) again->step.plain_time += machine.op_time(op);
   again->predicted_step = step_of(plan, program, machine);
   return again;
 }

@@ -1,6 +1,7 @@
 #include "runtime/planned_cases.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <thread>
 
@@ -10,15 +11,17 @@ namespace ebb::testing {
 namespace {
 
 constexpr Bytes kGrain = 512;
+constexpr int kMostLooking = 1000;  // iterations
 
-// A plan that can be carried out, as random as can be found; else whatever keeps the limit.
+// A plan that can be carried out, as random as can be found, another one each time; else whatever keeps the
+// limit.
 PlanFunction random_plan_function(std::uint64_t seed) {
-  return [seed](const PlanningProblem& problem, const PlannerOptions& options) {
-    Random random(seed * 31 + 7);
+  const auto random = std::make_shared<Random>(seed * 31 + 7);
+  return [random](const PlanningProblem& problem, const PlannerOptions& options) {
     Lowerer lowerer(problem.program, problem.gaps);
     LoweredPlan lowered;
     for (int tries = 0; tries < 40; ++tries) {
-      Plan plan = random_plan(random, problem.program, problem.gaps);
+      Plan plan = random_plan(*random, problem.program, problem.gaps);
       if (!lowerer.lower(plan, problem.limit, lowered)) return PlanningResult{.plan = std::move(plan)};
     }
     return find_planner("ondemand").plan(problem, options);
@@ -77,6 +80,7 @@ void PlannedSum::add(const Device& device, bool was_planned) {
   const DeviceStatistics statistics = device.statistics();
   ++cases;
   planned += was_planned;
+  plans += status.plans_made;
   planned_iterations += status.planned_iterations;
   deviations += status.deviations;
   fallbacks += status.fallbacks;
@@ -107,7 +111,8 @@ std::string run_planned_case(const PlannedCase& one, PlannedSum& sum) {
                         .smallest_managed = random.between<Bytes>(1, 2048),
                         .host_slab = std::min(64 * kKiB, one.host_limit > 0 ? one.host_limit : 64 * kKiB),
                         .planner = one.planner,
-                        .planning_seconds = 0.2};
+                        .planning_seconds = 0.2,
+                        .host_is_ahead = one.looks_again};
   if (one.planner.empty()) options.plan = random_plan_function(one.seed);
   Device device(*backend, options);
   ProgramRunner runner(device, program,
@@ -117,6 +122,10 @@ std::string run_planned_case(const PlannedCase& one, PlannedSum& sum) {
     std::optional<Churn> churn;
     if (one.churn) churn.emplace(device);
     planned = run_until_planned(runner, device, 80);
+    for (int i = 0; i < kMostLooking && one.looks_again && device.status().improving; ++i) {
+      runner.iterate();
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
     for (int i = 0; i < 3; ++i) {
       if (one.vary) runner.iterate(one.vary(random, program));
       runner.iterate();

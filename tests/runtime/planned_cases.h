@@ -17,7 +17,8 @@ struct PlannedCase {
   std::function<Variation(Random&, const Program&)> vary = {};  // every third iteration
   std::string planner = {};                                     // empty: random plans
   Bytes host_limit = 0;
-  bool churn = false;  // another thread mallocs and frees
+  bool churn = false;         // another thread mallocs and frees
+  bool looks_again = false;  // at the times of its plans, until no plan is made any more
   ByteAccess bytes = {};
 };
 
@@ -25,6 +26,7 @@ struct PlannedCase {
 struct PlannedSum {
   int cases = 0;
   int planned = 0;  // cases in which a plan was followed
+  std::int64_t plans = 0;
   std::int64_t planned_iterations = 0;
   std::int64_t deviations = 0;
   std::int64_t fallbacks = 0;

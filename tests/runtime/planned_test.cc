@@ -35,6 +35,12 @@ TEST(Planned, RandomPlansKeepEveryByteOnTheHostBackend) {
   EXPECT_GT(sum.bytes_out, 0);
 }
 
+TEST(Planned, PlansThatAreMadeAgainForOtherTimesKeepEveryByte) {
+  const PlannedSum sum = run_cases({.backend = host_backend, .looks_again = true}, 60);
+  std::printf("%lld plans\n", static_cast<long long>(sum.plans));
+  EXPECT_GT(sum.plans, sum.planned);
+}
+
 TEST(Planned, IterationsThatDeviateKeepEveryByte) {
   const auto vary = [](Random& random, const Program& program) {
     Variation variation;
