@@ -111,6 +111,7 @@ class Bench {
     Measured measured;
     if (device.status().mode == Mode::planned) {
       for (int i = 0; i < kMostWarmUp && !is_steady(device.status()); ++i) player.iterate();
+      for (int i = 0; i < kAfter; ++i) player.iterate();
       device.synchronize();
       backend.take();
       player.take_times();
@@ -126,13 +127,14 @@ class Bench {
  private:
   static constexpr int kSteps = 8;
   static constexpr int kMostWarmUp = 1000;  // it may lose its plan
+  static constexpr int kAfter = 4;          // the second iteration of a plan is timed too
 
   // No better plan is looked for or about to take over, and no op is timed: those of the 1st, 2nd, 4th, 8th …
   // planned iteration are, and are read in the next ones.
   static bool is_steady(const DeviceStatus& status) {
     const auto done = static_cast<std::uint64_t>(status.planned_iterations);
     return !status.improving && done >= std::bit_floor(done) + 4 &&
-           std::bit_ceil(done + 1) > done + kSteps + 1;
+           std::bit_ceil(done + 1) > done + kAfter + kSteps + 1;
   }
 
   static void add_host_times(const PlayerTimes& times, const std::array<CallTimes, kBackendCalls>& calls,

@@ -57,10 +57,16 @@ ScriptedIteration to_be_planned(ScriptedIteration iteration, const BackgroundOpt
 std::shared_ptr<const PreparedPlan> judged_again(const PreparedPlan& plan, const Program& program,
                                                  const Machine& machine, Bytes capacity) {
   auto again = std::make_shared<PreparedPlan>(plan);
-  const StepResult step = Simulator(program, plan.gaps, machine).run(plan.lowered, capacity);
-  if (!step.infeasible) again->step = step;  // by load, its order may be stuck where by address it is not
-  again->step.plain_time = 0;
-  for (const Op& op : program.ops()) again->step.plain_time += machine.op_time(op);
+  Timeline timeline;
+  Schedule by_load;
+  const StepResult step =
+      Simulator(program, plan.gaps, machine).run(plan.lowered, capacity, timeline, by_load);
+  if (!step.infeasible) {
+    again->step = step;
+    again->timeline = std::move(timeline);
+  } else {  // by load it may be stuck where by address it is not
+    again->step.plain_time = program.compute_time();
+  }
   again->predicted_step = step_of(plan, program, machine);
   return again;
 }
@@ -207,32 +213,41 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
 }
 
 void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& machine) {
-  const PreparedPlan& current = *followed.plan;
-  PlanningNews news{.iteration = followed.iteration, .preparation = {.plan = followed.plan}};
+  const PlanningNews nothing_new{.iteration = followed.iteration,
+                                 .fingerprint = followed.fingerprint,
+                                 .preparation = {.plan = followed.plan}};
+  PlanningNews news = nothing_new;
   try {
+    const PreparedPlan& current = *followed.plan;
     Program program = with_times(followed.iteration->program, followed.seen);
-    news.fingerprint = fingerprint(program);
     if (followed.seen.step > 0) program = calibrated(program, current, machine, followed.seen.step);
-    if (!are_alike(program.compute_time(), current.step.plain_time)) {
+    if (followed.was_searching || !are_alike(program.compute_time(), current.step.plain_time)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           ScriptedIteration{std::move(program), followed.iteration->script});
       plan_again(news, current, machine);
     }
   } catch (const std::exception&) {
-    // The plan is followed all the same.
+    news = nothing_new;  // it is followed all the same
   } catch (const Stopped&) {
-    // What there is will do.
+    news = nothing_new;
   }
+  if (options_.exchange) news.key = key_of(news, options_, ground_);
   answer(news);
 }
 
 void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine) {
   const Program& program = news.iteration->program;
-  news.preparation.plan = judged_again(current, program, machine, options_.capacity);
   Preparation better = prepare_well(program, machine, &current);
-  if (better.plan && is_worth_it(better.plan->predicted_step, news.preparation.plan->predicted_step))
+  const std::shared_ptr<const PreparedPlan> again =
+      judged_again(current, program, machine, options_.capacity);
+  const bool lies_well = current.ground == ground_;
+  if (better.plan && (!lies_well || is_worth_it(better.plan->predicted_step, again->predicted_step))) {
     news.preparation = std::move(better);
-  remember(news);
+  } else {
+    news.preparation.plan = again;
+    news.same = true;
+  }
+  if (lies_well || !news.same) remember(news);
 }
 
 void BackgroundPlanner::remember(const PlanningNews& news) {

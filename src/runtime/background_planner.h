@@ -35,6 +35,7 @@ struct PlanningNews {
   std::uint64_t fingerprint = 0;
   Preparation preparation = {};
   bool reused = false;   // from the cache
+  bool same = false;     // as it is followed, with what is to be expected of it now
   bool taken = false;    // another made it
   std::string key = {};  // of the exchange, if there is one
 };
@@ -43,7 +44,9 @@ struct PlanningNews {
 struct FollowedPlan {
   std::shared_ptr<const PreparedPlan> plan;
   std::shared_ptr<const ScriptedIteration> iteration;
-  SeenTimes seen;
+  std::uint64_t fingerprint = 0;
+  SeenTimes seen = {};
+  bool was_searching = false;  // for a better one, which ended for this
 };
 
 class BackgroundPlanner {
@@ -57,7 +60,8 @@ class BackgroundPlanner {
   // REQUIRES: not busy.
   void start(Trace trace, const Machine& machine, Bytes ground);
   // Plans again if the plan was made for other times than there are. The answer is a better plan, or the same
-  // with what is to be expected of it now, or the same as it is. REQUIRES: not busy.
+  // with what is to be expected of it now, or, if there is nothing new or it is stopped, the very same.
+  // REQUIRES: not busy.
   void start_again(FollowedPlan followed, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.
   void be_content() { enough_ = true; }

@@ -1,6 +1,7 @@
 #include "runtime/conductor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/fingerprint.h"
 
@@ -12,6 +13,7 @@ constexpr std::size_t kMostLookedAt = 400'000;     // events, from the last back
 constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iteration's length: look for another
 constexpr std::int64_t kRememberedIterations = 2;  // whose ops can be run again
 constexpr int kMostLooks = 3;                      // each may be followed by another plan
+constexpr std::int64_t kMostWatching = 30;         // iterations, if they cannot be timed as they are planned
 constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
 
 }  // namespace
@@ -90,7 +92,7 @@ void Conductor::take_news() {
   plan_ = news.preparation.plan;
   if (!news.reused) iteration_ = news.iteration;
   key_ = news.key;
-  ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
+  if (!news.same) ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
   slabs_.want(plan_->lowered.host_peak);
 }
 
@@ -125,7 +127,7 @@ void Conductor::start_following() {
   if (follower_) left_out_before_ += follower_->left_out();
   follower_.emplace(parts_, remaker_, *tracker_, plan_);
   followed_ = 0;
-  has_looked_again_ = false;
+  has_looked_again_ = has_ended_search_ = false;
   log_.plan_begins();
 }
 
@@ -139,7 +141,8 @@ bool Conductor::is_to_look_again() const {
 void Conductor::look_again() {
   if (!is_to_look_again() || &follower_->plan() != plan_.get()) return;
   if (!log_.watched_ops().enough()) {
-    if (followed_ % 2 == 1) log_.watch_ops();  // the first is another's: everything went to its place in it
+    has_looked_again_ = followed_ > kMostWatching;
+    if (followed_ % 2 == 1) log_.watch_ops();  // not the first: everything went to its place in it
     return;
   }
   const Program& program = tracker_->iteration().program;
@@ -148,13 +151,19 @@ void Conductor::look_again() {
                  .step = log_.shortest_step()};
   if (seen.step > 0) seen.host = std::min(seen.host, seen.step);
   if (planner_.busy()) {  // perhaps for the wrong times
-    if (!are_alike(seen.total(program), plan_->step.plain_time)) planner_.be_content();
+    if (are_alike(seen.total(program), plan_->step.plain_time)) return;
+    planner_.be_content();
+    has_ended_search_ = true;
     return;
   }
   has_looked_again_ = true;
   --looks_left_;
-  planner_.start_again({.plan = plan_, .iteration = iteration_, .seen = std::move(seen)}, machine_now(),
-                       parts_.pager.pinned_ground());
+  planner_.start_again({.plan = plan_,
+                        .iteration = iteration_,
+                        .fingerprint = fingerprint_,
+                        .seen = std::move(seen),
+                        .was_searching = std::exchange(has_ended_search_, false)},
+                       machine_now(), parts_.pager.pinned_ground());
 }
 
 void Conductor::forget_place() {
@@ -280,10 +289,11 @@ DeviceStatus Conductor::status() {
 }
 
 std::optional<StepComparison> Conductor::comparison() const {
-  if (!plan_ || !log_.measured()) return std::nullopt;
-  return StepComparison{.predicted_step = plan_->predicted_step,
+  if (!follower_ || !log_.measured()) return std::nullopt;
+  const PreparedPlan& plan = follower_->plan();
+  return StepComparison{.predicted_step = plan.predicted_step,
                         .measured_step = log_.measured_step(),
-                        .predicted = plan_->timeline,
+                        .predicted = plan.timeline,
                         .measured = *log_.measured()};
 }
 

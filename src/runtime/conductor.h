@@ -89,6 +89,7 @@ class Conductor final : public Guide, public CopyLog {
   bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
   bool followed_all_along_ = false;  // in this iteration
   bool has_looked_again_ = false;    // at op times under the plan that is followed
+  bool has_ended_search_ = false;    // for a better plan, in order to look
   std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
   std::optional<Tracker> tracker_;
   std::optional<Follower> follower_;
@@ -96,7 +97,7 @@ class Conductor final : public Guide, public CopyLog {
   BackgroundPlanner planner_;
   ConductorOptions options_;
   SlabMaker slabs_;
-  std::shared_ptr<const ScriptedIteration> iteration_;  // of the tracker
+  std::shared_ptr<const ScriptedIteration> iteration_;  // of the tracker, with the times that plans are for
   std::shared_ptr<const PreparedPlan> plan_;            // of the tracker's iteration
   std::uint64_t fingerprint_ = 0;
   std::string key_;  // of the plan, in the exchange

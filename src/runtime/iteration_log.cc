@@ -19,9 +19,10 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
     for (std::size_t i = 0; i < kStallCauses; ++i)
       statistics.stalls[i] = counts.stalls[i] - began_->stalls[i];
     planned_ += planned;
-    pending_.push_back(
-        {.statistics = statistics, .begin = begin_, .end = at, .usual = planned && !sampling_});
-    if (sampling_ && planned && statistics.deviations == 0) {
+    pending_.push_back({.statistics = statistics, .begin = begin_, .end = at});
+    const bool as_planned = planned && statistics.deviations == 0;
+    pending_.back().usual = as_planned && !sampling_;
+    if (sampling_ && as_planned) {
       pending_.back().samples.swap(samples_);
       pending_.back().watched = watching_;
     }
@@ -30,8 +31,9 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
   began_ = counts;
   begin_ = at;
   samples_.clear();
-  // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration.
-  sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1));
+  // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration and of a plan's 2nd.
+  sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1)) ||
+              (planned_before_ > 0 && planned_ == planned_before_ + 1);
   watching_ = false;
   update();
 }
@@ -49,9 +51,14 @@ void IterationLog::copy(Engine engine, GapId gap, Event start, Event end) {
 
 void IterationLog::plan_begins() {
   watched_.clear();
-  shortest_step_ = 0;
+  measured_.reset();
+  shortest_step_ = measured_step_ = 0;
+  planned_before_ = planned_;
   watching_ = false;
-  for (Pending& pending : pending_) pending.watched = pending.usual = false;
+  for (Pending& pending : pending_) {
+    pending.samples.clear();
+    pending.watched = pending.usual = false;
+  }
 }
 
 void IterationLog::update() {
@@ -70,7 +77,7 @@ std::vector<Nanoseconds> IterationLog::op_times(const Pending& pending) const {
   for (const Sample& sample : pending.samples) {
     if (sample.lane != Lane::compute) continue;
     const auto op = static_cast<std::size_t>(sample.op);
-    if (times.size() <= op) times.resize(op + 1);
+    if (times.size() <= op) times.resize(op + 1, OpTimes::kNotTimed);
     times[op] = backend_.elapsed(sample.start, sample.end);
   }
   return times;

@@ -34,7 +34,8 @@ class IterationLog {
   void copy(Engine engine, GapId gap, Event start, Event end);
   // The iteration that has just begun is timed, and its ops' times are kept.
   void watch_ops() { sampling_ = watching_ = true; }
-  // What is known of planned iterations so far is of no interest any more: another plan follows.
+  // Another plan is followed from the iteration on that has just begun: what is known of planned ones so far
+  // is of no interest any more. Its second iteration is timed in any case.
   void plan_begins();
   // Resolves what has happened.
   void update();
@@ -88,6 +89,7 @@ class IterationLog {
   Nanoseconds shortest_step_ = 0;
   std::int64_t next_number_ = 0;
   std::int64_t planned_ = 0;
+  std::int64_t planned_before_ = 0;  // when the plan began
 };
 
 }  // namespace ebb

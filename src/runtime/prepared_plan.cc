@@ -114,6 +114,7 @@ class Preparer {
   Preparation ready(const std::string& name, layout::FittedPlan fitted, double seconds) const {
     auto plan = std::make_shared<PreparedPlan>(program_);
     plan->planner = name;
+    plan->ground = options_.ground;
     const Bytes ground = fitted.layout.footprint + options_.ground <= options_.capacity ? options_.ground : 0;
     plan->offsets =
         layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout, ground);

@@ -20,6 +20,7 @@ struct PreparedPlan {
   StepResult step = {};
   Timeline timeline = {};
   Nanoseconds predicted_step = 0;  // with the waits for addresses
+  Bytes ground = 0;                // of the arena, when it was made
   layout::PlannedOffsets offsets = {};
   layout::ArenaProblem arena = {};  // what the offsets are of, for those who draw it
   layout::Layout layout = {};

@@ -9,7 +9,9 @@ namespace ebb {
 namespace {
 
 constexpr Nanoseconds kAlike = 30;
-constexpr int kRounds = 3;  // of calibration: copies that wait do not scale with ops
+constexpr int kRounds = 3;           // of calibration: copies that wait do not scale with ops
+constexpr Nanoseconds kLonger = 20;  // if ops are longer by a 20th,
+constexpr Nanoseconds kFollows = 2;  // the step has to be longer by half as much, or copies bound it
 
 Program of_length(const Program& program, Nanoseconds total) {
   std::vector<Op> ops = program.ops();
@@ -24,17 +26,14 @@ bool are_alike(Nanoseconds a, Nanoseconds b) { return std::abs(a - b) * kAlike <
 
 Nanoseconds SeenTimes::total(const Program& program) const {
   Nanoseconds sum = 0;
-  for (OpIndex i = 0; i < program.op_count(); ++i) {
-    const Nanoseconds time = ops.median(i);
-    sum += time > 0 ? time : program.op(i).duration;
-  }
+  for (OpIndex i = 0; i < program.op_count(); ++i) sum += ops.median(i).value_or(program.op(i).duration);
   return std::max(sum, host);
 }
 
 Program with_times(const Program& program, const SeenTimes& seen) {
   std::vector<Op> ops = program.ops();
   for (std::size_t i = 0; i < ops.size(); ++i)
-    if (const Nanoseconds time = seen.ops.median(static_cast<OpIndex>(i)); time > 0) ops[i].duration = time;
+    ops[i].duration = seen.ops.median(static_cast<OpIndex>(i)).value_or(ops[i].duration);
   Program result = Program::build(program.info(), std::move(ops), program.blocks());
   const Nanoseconds total = result.compute_time();
   return total > 0 && total < seen.host ? of_length(result, seen.host) : result;
@@ -48,8 +47,12 @@ Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Mach
 Program calibrated(const Program& program, const PreparedPlan& plan, const Machine& machine,
                    Nanoseconds step) {
   const Nanoseconds seen = program.compute_time();
+  if (seen == 0) return program;
+  const Nanoseconds more = seen / kLonger;
+  const Nanoseconds longer = step_of(plan, of_length(program, seen + more), machine);
+  if (longer - step_of(plan, program, machine) < more / kFollows) return program;
   Program result = program;
-  for (int round = 0; round < kRounds && seen > 0; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     const Nanoseconds off = step - step_of(plan, result, machine);
     result = of_length(program, std::clamp(result.compute_time() + off, seen / 2, 2 * seen));
   }

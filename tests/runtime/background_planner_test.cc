@@ -145,5 +145,70 @@ TEST_F(BackgroundPlanning, AHostThatIsAheadKeepsNoOpWaiting) {
   for (const Op& op : news.iteration->program.ops()) EXPECT_EQ(op.issue, 0);
 }
 
+class PlanningAgain : public BackgroundPlanning {
+ protected:
+  BackgroundOptions options() const {
+    BackgroundOptions asked = BackgroundPlanning::options();
+    asked.host_is_ahead = true;
+    return asked;
+  }
+  // Ops that take so many times as long as the plan was made for.
+  static FollowedPlan followed(const PlanningNews& news, Nanoseconds times) {
+    const std::vector<Op>& ops = news.iteration->program.ops();
+    std::vector<Nanoseconds> seen;
+    for (const Op& op : ops) seen.push_back(times * op.duration);
+    FollowedPlan plan{
+        .plan = news.preparation.plan, .iteration = news.iteration, .fingerprint = news.fingerprint};
+    plan.seen.ops.add(std::move(seen));
+    return plan;
+  }
+};
+
+TEST_F(PlanningAgain, TheSameTimesChangeNothing) {
+  BackgroundPlanner planner(options());
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews first = last(planner);
+  ASSERT_TRUE(first.preparation.plan);
+  planner.start_again(followed(first, 1), machine, 0);
+  const PlanningNews second = last(planner);
+  EXPECT_EQ(second.preparation.plan, first.preparation.plan);
+  EXPECT_EQ(second.fingerprint, first.fingerprint);
+}
+
+TEST_F(PlanningAgain, OtherTimesAreWhatIsToBeExpected) {
+  BackgroundPlanner planner(options());
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews first = last(planner);
+  ASSERT_TRUE(first.preparation.plan);
+  planner.start_again(followed(first, 3), machine, 0);
+  const PlanningNews second = last(planner);
+  ASSERT_TRUE(second.preparation.plan);
+  EXPECT_NE(second.preparation.plan, first.preparation.plan);
+  EXPECT_EQ(second.preparation.plan->step.plain_time, 3 * first.preparation.plan->step.plain_time);
+  EXPECT_EQ(second.iteration->program.op(0).duration, 3 * first.iteration->program.op(0).duration);
+  EXPECT_GE(second.preparation.plan->predicted_step, second.preparation.plan->step.plain_time);
+}
+
+TEST_F(PlanningAgain, ASearchThatIsStoppedChangesNothing) {
+  BackgroundPlanner* stopped = nullptr;
+  BackgroundOptions asked = options();
+  asked.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
+    if (stopped) {
+      stopped->be_content();
+      planning.progress({});
+    }
+    return find_planner("ebb").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  const PlanningNews first = last(planner);
+  ASSERT_TRUE(first.preparation.plan);
+  stopped = &planner;
+  planner.start_again(followed(first, 3), machine, 0);
+  const PlanningNews second = last(planner);
+  EXPECT_EQ(second.preparation.plan, first.preparation.plan);
+  EXPECT_EQ(second.iteration, first.iteration);
+}
+
 }  // namespace
 }  // namespace ebb::testing

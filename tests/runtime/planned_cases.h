@@ -17,7 +17,7 @@ struct PlannedCase {
   std::function<Variation(Random&, const Program&)> vary = {};  // every third iteration
   std::string planner = {};                                     // empty: random plans
   Bytes host_limit = 0;
-  bool churn = false;         // another thread mallocs and frees
+  bool churn = false;        // another thread mallocs and frees
   bool looks_again = false;  // at the times of its plans, until no plan is made any more
   ByteAccess bytes = {};
 };

@@ -20,6 +20,10 @@ class VirtualBackend final : public Backend {
   explicit VirtualBackend(const Machine& machine, bool has_bytes = true)
       : machine_(machine), has_bytes_(has_bytes) {}
 
+  // Compute always has something left to do. Otherwise the host is as far as compute: the device waits for
+  // it.
+  void keep_host_ahead() { host_is_ahead_ = true; }
+
   // An op takes that long.
   void work(Nanoseconds duration) { clock(Engine::compute) += duration; }
 
@@ -38,8 +42,10 @@ class VirtualBackend final : public Backend {
     return make_event(times_.size(), engine);
   }
   void wait(Engine engine, Event event) override { clock(engine) = std::max(clock(engine), time_of(event)); }
-  // The host is as far as compute.
-  bool happened(Event event) override { return time_of(event) <= clock(Engine::compute); }
+  bool happened(Event event) override {
+    const Nanoseconds now = clock(Engine::compute);
+    return host_is_ahead_ ? time_of(event) < now : time_of(event) <= now;
+  }
   void synchronize(Event event) override { wait(Engine::compute, event); }
   Nanoseconds elapsed(Event from, Event to) override { return time_of(to) - time_of(from); }
 
@@ -51,6 +57,7 @@ class VirtualBackend final : public Backend {
 
   Machine machine_;
   bool has_bytes_;
+  bool host_is_ahead_ = false;
   AlignedMemory device_;
   std::deque<AlignedMemory> slabs_;
   std::vector<Nanoseconds> times_;
