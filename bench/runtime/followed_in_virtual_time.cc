@@ -1,15 +1,11 @@
 // A recorded step as predicted and as a Device follows it, in virtual time: what the runtime adds to a plan,
 // without a GPU and without its memory.
 //
-//   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS [cold | late]]]]
+//   followed_in_virtual_time STEP [MACHINE [LIMITS [PLANNERS [cold]]]]
 //   followed_in_virtual_time data/resnet50.json.gz h200 75,60 ebb
 //
 // `cold`: between ops other memory than the runtime's is read, as much as a core's caches hold, as a training
 // program does; then the host time is that of a runtime whose data are not at hand.
-//
-// `late`: ops take 1.7 times as long until a plan is followed, as on a GPU whose host is late while blocks
-// move on demand. Shows the step by the plan that is made for such times, and by those made after a second
-// look.
 //
 // Under `valgrind --tool=callgrind --instr-atstart=no` it counts the instructions of the iterations that give
 // the host time.
@@ -36,8 +32,6 @@ namespace ebb {
 namespace {
 
 constexpr int kIterations = 50;            // for the host time
-constexpr int kMostIterations = 10'000;    // until the last plan is followed
-constexpr double kLate = 1.7;              // times as long an op takes on demand, where the host is late
 constexpr Nanoseconds kLongGap = 300'000;  // between two ops, beyond the prediction: worth a line
 
 // When each op began and ended, by op; replays left out.
@@ -88,42 +82,17 @@ class OtherMemory {
   volatile unsigned sum_ = 0;
 };
 
-void show(const char* what, const Device& device, const Program& program) {
-  const DeviceStatus status = device.status();
-  const IterationStatistics last = device.iterations().back();
-  const auto plain = static_cast<double>(program.compute_time());
-  fmt::print(
-      "      {}: planned for {:.4f} x plain, predicted {:.4f}, followed {:.4f}; {} MiB out, {} replays\n",
-      what, static_cast<double>(status.plain_step) / plain,
-      static_cast<double>(status.predicted_step) / plain, static_cast<double>(last.step_time) / plain,
-      last.bytes_out / kMiB, last.replays);
-}
-
-void follow_last_plan(Device& device, StepPlayer& player, const Program& program) {
-  for (int i = 0; i < 5; ++i) player.iterate();
-  show("the first plan", device, program);
-  for (int i = 0; i < kMostIterations && device.status().improving; ++i) {
-    player.iterate();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  for (int i = 0; i < 5; ++i) player.iterate();
-  show("the last plan", device, program);
-}
-
 void follow(const Program& program, const Machine& machine, int percent, const std::string& planner,
-            std::string_view how) {
-  const bool is_cold = how == "cold", is_late = how == "late";
+            bool is_cold) {
   testing::VirtualBackend backend(machine, false);
   Device device(backend, {.limit = program.peak_demand() / 100 * percent,
                           .mode = Mode::planned,
                           .allow_recompute = true,
                           .planner = planner,
-                          .machine = machine,
-                          .host_is_ahead = is_late});
+                          .machine = machine});
   OtherMemory others;
-  double longer = is_late ? kLate : 1;
   StepPlayer player(device, program, [&](const Op& op) {
-    backend.work(static_cast<Nanoseconds>(longer * static_cast<double>(machine.op_time(op))));
+    backend.work(machine.op_time(op));
     if (is_cold) others.read();
   });
   for (int i = 0; i < 60 && device.status().mode != Mode::planned; ++i) {
@@ -133,8 +102,6 @@ void follow(const Program& program, const Machine& machine, int percent, const s
   }
   const DeviceStatus status = device.status();
   if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
-  longer = 1;
-  if (is_late) return follow_last_plan(device, player, program);
   std::ignore = player.take_times();
   CALLGRIND_START_INSTRUMENTATION;
   for (int i = 0; i < kIterations; ++i) player.iterate();
@@ -163,10 +130,10 @@ int run(int argc, char** argv) {
   if (argc < 2) return fmt::print(stderr, "which step? see the top of the source\n"), 2;
   const Program program = load_program(argv[1]);
   const Machine machine = load_machine(argc > 2 ? argv[2] : "h200");
-  const std::string_view how = argc > 5 ? argv[5] : "";
+  const bool is_cold = argc > 5 && std::string_view(argv[5]) == "cold";
   for (const std::string& percent : split(argc > 3 ? argv[3] : "75,60,45"))
     for (const std::string& planner : split(argc > 4 ? argv[4] : "ebb"))
-      follow(program, machine, std::stoi(percent), planner, how);
+      follow(program, machine, std::stoi(percent), planner, is_cold);
   return 0;
 }
 

@@ -147,7 +147,7 @@ void Conductor::look_again() {
   }
   const Program& program = tracker_->iteration().program;
   SeenTimes seen{.ops = log_.watched_ops(),
-                 .host = timer_.host_pace().shortest_replay() * program.op_count(),
+                 .host = machine_now().shortest_replay * program.op_count(),
                  .step = log_.shortest_step()};
   if (seen.step > 0) seen.host = std::min(seen.host, seen.step);
   if (planner_.busy()) {  // perhaps for the wrong times

@@ -1,11 +1,14 @@
 // A backend in virtual time: bytes are copied at once, in the order of the calls, while each engine has a
 // clock of its own that copies, waits and ops move on. What a step takes on it depends on the order of the
-// calls alone, not on the machine the test runs on.
+// calls alone, not on the machine the test runs on. The host takes no time, unless it is given some: then
+// nothing begins before the host has issued it, and events on an engine that is idle happen when they are
+// recorded, as on a GPU.
 #pragma once
 
 #include <array>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "backend/aligned_memory.h"
@@ -13,6 +16,14 @@
 #include "machine/machine.h"
 
 namespace ebb::testing {
+
+// What the host takes, in virtual time.
+struct HostTimes {
+  Nanoseconds op = 0;     // to issue an op
+  Nanoseconds copy = 0;   // to start a copy
+  Nanoseconds event = 0;  // to record one
+  Nanoseconds ahead = 0;  // it may be ahead of compute by so much, then it waits
+};
 
 class VirtualBackend final : public Backend {
  public:
@@ -23,9 +34,14 @@ class VirtualBackend final : public Backend {
   // Compute always has something left to do. Otherwise the host is as far as compute: the device waits for
   // it.
   void keep_host_ahead() { host_is_ahead_ = true; }
+  void set_host(const HostTimes& times) { host_times_ = times; }
 
   // An op takes that long.
-  void work(Nanoseconds duration) { clock(Engine::compute) += duration; }
+  void work(Nanoseconds duration) {
+    issue(Engine::compute, host_times_ ? host_times_->op : 0);
+    clock(Engine::compute) += duration;
+    if (host_times_) host_ = std::max(host_, clock(Engine::compute) - host_times_->ahead);
+  }
 
   std::byte* reserve(Bytes bytes) override {
     device_ = AlignedMemory(bytes, "device memory");
@@ -34,19 +50,25 @@ class VirtualBackend final : public Backend {
   std::byte* host_slab(Bytes bytes) override { return slabs_.emplace_back(bytes, "host slab").get(); }
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) override {
     if (has_bytes_) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    issue(engine, host_times_ ? host_times_->copy : 0);
     if (engine == Engine::out) clock(engine) += machine_.copy_out_time(bytes);
     if (engine == Engine::in) clock(engine) += machine_.copy_in_time(bytes);
   }
   Event record(Engine engine) override {
+    issue(engine, host_times_ ? host_times_->event : 0);
     times_.push_back(clock(engine));
     return make_event(times_.size(), engine);
   }
   void wait(Engine engine, Event event) override { clock(engine) = std::max(clock(engine), time_of(event)); }
   bool happened(Event event) override {
+    if (host_times_) return time_of(event) <= host_;
     const Nanoseconds now = clock(Engine::compute);
     return host_is_ahead_ ? time_of(event) < now : time_of(event) <= now;
   }
-  void synchronize(Event event) override { wait(Engine::compute, event); }
+  void synchronize(Event event) override {
+    wait(Engine::compute, event);
+    host_ = std::max(host_, time_of(event));
+  }
   Nanoseconds elapsed(Event from, Event to) override { return time_of(to) - time_of(from); }
 
  private:
@@ -54,10 +76,18 @@ class VirtualBackend final : public Backend {
   Nanoseconds time_of(Event event) const {
     return event == kHappened ? 0 : times_[static_cast<std::size_t>(sequence_of(event) - 1)];
   }
+  // What follows on the engine begins when the host is there.
+  void issue(Engine engine, Nanoseconds host_time) {
+    if (!host_times_) return;
+    host_ += host_time;
+    clock(engine) = std::max(clock(engine), host_);
+  }
 
   Machine machine_;
   bool has_bytes_;
   bool host_is_ahead_ = false;
+  std::optional<HostTimes> host_times_;
+  Nanoseconds host_ = 0;  // its clock
   AlignedMemory device_;
   std::deque<AlignedMemory> slabs_;
   std::vector<Nanoseconds> times_;

@@ -1,0 +1,135 @@
+// A GPU that waits for its host, in virtual time: a step of many short ops, planned from op times that
+// contain the host's, and planned again after a second look (docs/notes/planned-mode.md). Nothing is copied
+// and nothing computed, so that it runs without a GPU and without its memory.
+//
+//   late_host STEP|resnet1001 [MACHINE [LIMITS [HOST [DEMAND]]]]
+//   late_host resnet1001 h200 20 39 1.7
+//
+// HOST: the microseconds a host takes to issue an op, without Ebb. DEMAND: how many times as long it takes
+// while blocks move on demand. Under a plan it takes a tenth more than without Ebb. `resnet1001` is [SUB]'s
+// network with batch 32, whose ops keep an H200 busy for 208 ms of a step (measured with CUPTI).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "../comma_list.h"
+#include "machine/machine_file.h"
+#include "runtime/virtual_backend.h"
+#include "step_player.h"
+#include "trace/generate.h"
+#include "trace/load.h"
+
+namespace ebb {
+namespace {
+
+constexpr double kUnderAPlan = 1.1;             // times as long as without Ebb the host takes for an op
+constexpr Nanoseconds kCopy = 5'000;            // the host takes to start one,
+constexpr Nanoseconds kEvent = 1'700;           // and to record an event
+constexpr Nanoseconds kAhead = 30'000'000;      // as far as the host can be
+constexpr Nanoseconds kDeepStep = 208'000'000;  // of the 1001 layers on the device
+constexpr int kMostUntilPlanned = 100;          // iterations
+constexpr int kMostIterations = 20'000;
+
+struct Host {
+  Nanoseconds per_op = 39'000;
+  double on_demand = 1.7;
+
+  testing::HostTimes times(double longer) const {
+    return {.op = static_cast<Nanoseconds>(longer * static_cast<double>(per_op)),
+            .copy = kCopy,
+            .event = kEvent,
+            .ahead = kAhead};
+  }
+};
+
+Program deep_program(Machine& machine) {
+  Program program = generate_resnet({.depth = 1001}, {.flops_per_second = 60e12, .bytes_per_second = 3e12});
+  machine.compute_scale = static_cast<double>(kDeepStep) / static_cast<double>(program.compute_time());
+  return program;
+}
+
+// Issues all ops of some iterations and lets them run.
+double plain_step(const Program& program, const Machine& machine, const Host& host) {
+  constexpr int kIterations = 4;
+  Nanoseconds issued = 0, done = 0, begin = 0;
+  for (int i = 0; i < kIterations; ++i) {
+    begin = done;
+    for (const Op& op : program.ops()) {
+      issued = std::max(issued + host.per_op, done - kAhead);
+      done = std::max(done, issued) + machine.op_time(op);
+    }
+  }
+  return static_cast<double>(done - begin);
+}
+
+void show(const char* what, const Device& device, double plain) {
+  const DeviceStatus status = device.status();
+  const IterationStatistics last = device.iterations().back();
+  fmt::print(
+      "  {}: followed {:.4f} x plain, {:.1f} ms (predicted {:.1f}, for ops of {:.1f}); {} MiB out, {} in, {} "
+      "replays\n",
+      what, static_cast<double>(last.step_time) / plain, static_cast<double>(last.step_time) * 1e-6,
+      static_cast<double>(status.predicted_step) * 1e-6, static_cast<double>(status.plain_step) * 1e-6,
+      last.bytes_out / kMiB, last.bytes_in / kMiB, last.replays);
+  std::fflush(stdout);
+}
+
+void follow(const Program& program, Machine machine, int percent, const Host& host) {
+  const double plain = plain_step(program, machine, host);
+  testing::VirtualBackend backend(machine, false);
+  backend.set_host(host.times(host.on_demand));
+  // As the runtime would measure it, if the clock it reads were the virtual one.
+  Machine seen = machine;
+  seen.compute_scale = 1;
+  seen.shortest_replay = host.per_op;
+  seen.copy_issue = kCopy;
+  Device device(backend, {.limit = program.peak_demand() / 100 * percent,
+                          .mode = Mode::planned,
+                          .allow_recompute = true,
+                          .machine = seen,
+                          .host_is_ahead = true});
+  StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
+  fmt::print("{}, {} ops, {} %: plain {:.1f} ms\n", program.info().name, program.op_count(), percent,
+             plain * 1e-6);
+  for (int i = 0; i < kMostUntilPlanned && device.status().mode != Mode::planned; ++i) {
+    player.iterate();
+    while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!device.status().refusal.empty()) break;
+  }
+  if (device.status().mode != Mode::planned) return fmt::print("  no plan: {}\n", device.status().refusal);
+  backend.set_host(host.times(kUnderAPlan));
+  for (int i = 0; i < 3; ++i) player.iterate();
+  show("the first plan", device, plain);
+  std::int64_t plans = device.status().plans_made;
+  for (int i = 0; i < kMostIterations && device.status().improving; ++i) {
+    player.iterate();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (std::exchange(plans, device.status().plans_made) == plans) continue;
+    for (int settling = 0; settling < 3; ++settling) player.iterate();
+    show("another", device, plain);
+  }
+  for (int i = 0; i < 4; ++i) player.iterate();
+  show("the last plan", device, plain);
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return fmt::print(stderr, "which step? see the top of the source\n"), 2;
+  Machine machine = load_machine(argc > 2 ? argv[2] : "h200");
+  const bool is_deep = std::string_view(argv[1]) == "resnet1001";
+  const Program program = is_deep ? deep_program(machine) : load_program(argv[1]);
+  Host host;
+  if (argc > 4) host.per_op = static_cast<Nanoseconds>(1000 * std::stod(argv[4]));
+  if (argc > 5) host.on_demand = std::stod(argv[5]);
+  for (const std::string& percent : split(argc > 3 ? argv[3] : "20"))
+    follow(program, machine, std::stoi(percent), host);
+  return 0;
+}
+
+}  // namespace
+}  // namespace ebb
+
+int main(int argc, char** argv) try { return ebb::run(argc, argv); } catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+}
