@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "layout/address_waits.h"
 
@@ -13,10 +14,29 @@ constexpr int kRounds = 3;           // of calibration: copies that wait do not 
 constexpr Nanoseconds kLonger = 20;  // if ops are longer by a 20th,
 constexpr Nanoseconds kFollows = 2;  // the step has to be longer by half as much, or copies bound it
 
+// No op is shorter than this if all of them together are to be that long. REQUIRES: they are shorter.
+Nanoseconds least_op_time(const Program& program, Nanoseconds total) {
+  std::vector<Nanoseconds> times;
+  for (const Op& op : program.ops()) times.push_back(op.duration);
+  std::sort(times.begin(), times.end(), std::greater<>());
+  auto of = static_cast<Nanoseconds>(times.size());
+  for (const Nanoseconds longest : times) {
+    if (longest * of <= total) break;
+    total -= longest;
+    --of;
+  }
+  return of > 0 ? total / of : 0;
+}
+
+// Where ops take longer together than each by itself, it is because of what comes with each of them, however
+// short it is: the shortest become longer.
 Program of_length(const Program& program, Nanoseconds total) {
   std::vector<Op> ops = program.ops();
-  const double share = static_cast<double>(total) / static_cast<double>(program.compute_time());
-  for (Op& op : ops) op.duration = static_cast<Nanoseconds>(static_cast<double>(op.duration) * share);
+  const Nanoseconds before = program.compute_time();
+  const Nanoseconds least = total > before ? least_op_time(program, total) : 0;
+  const double share = std::min(1.0, static_cast<double>(total) / static_cast<double>(before));
+  for (Op& op : ops)
+    op.duration = std::max(least, static_cast<Nanoseconds>(static_cast<double>(op.duration) * share));
   return Program::build(program.info(), std::move(ops), program.blocks());
 }
 

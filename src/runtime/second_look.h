@@ -27,10 +27,11 @@ struct SeenTimes {
 // takes, so that together they are no shorter than that.
 Program with_times(const Program& program, const SeenTimes& seen);
 
-// The program with its op times longer or shorter, all by the same share, so that the plan takes `step` as it
-// was measured: what lies between ops is in it, and what timing them cost is not. Half as long at the least,
-// twice as long at the most; and as they are where the plan's copies take longest, since then its step says
-// nothing about ops. REQUIRES: the plan was made for this program, whatever its times; step > 0.
+// The program with its op times shorter, all by the same share, or the shortest of them longer, so that the
+// plan takes `step` as it was measured: what lies between ops is in it, and what timing them cost is not.
+// Half as long at the least, twice as long at the most; and as they are where the plan's copies take longest,
+// since then its step says nothing about ops. REQUIRES: the plan was made for this program, whatever its
+// times; step > 0.
 Program calibrated(const Program& program, const PreparedPlan& plan, const Machine& machine,
                    Nanoseconds step);
 
