@@ -8,10 +8,10 @@
 #pragma once
 
 #include <c10/core/Storage.h>
-#include <c10/util/FunctionRef.h>
 #include <c10/util/SmallVector.h>
 
 #include <atomic>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -177,7 +177,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   BlockRecord* adopt(c10::StorageImpl& storage);
   void move_here(Steward& from);
   // Every storage that can have its bytes elsewhere, one after the other, pinned; then buries all records.
-  void hand_over(c10::function_ref<void(c10::StorageImpl&, const BlockRecord&, const Pin&)> take);
+  void hand_over(const std::function<void(c10::StorageImpl&, const BlockRecord&, const Pin&)>& take);
   bool land_flights();
   bool stays(const BlockRecord& record) const;
   std::string advice(Bytes needed) const;
