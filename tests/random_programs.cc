@@ -137,7 +137,9 @@ Machine random_machine(Random& random) {
         random.between<Bytes>(machine.bandwidth_in / 2, machine.bandwidth_in + machine.bandwidth_out);
   if (random.chance(30)) machine.latency_out = random.between<Nanoseconds>(0, 15);
   if (random.chance(30)) machine.latency_in = random.between<Nanoseconds>(0, 15);
-  if (random.chance(20)) machine.shortest_replay = random.between<Nanoseconds>(1, 40);
+  if (random.chance(20)) machine.op_issue = random.between<Nanoseconds>(1, 40);
+  if (random.chance(20)) machine.replay_issue = random.between<Nanoseconds>(1, 40);
+  if (random.chance(30)) machine.host_lead = random.between<Nanoseconds>(1, 200);
   if (random.chance(20)) machine.copy_issue = random.between<Nanoseconds>(1, 20);
   machine.exclusive = random.chance(25);
   if (random.chance(50))

@@ -79,14 +79,13 @@ void follow(const Program& program, Machine machine, int percent, const Host& ho
   const double plain = plain_step(program, machine, host);
   testing::VirtualBackend backend(machine, false);
   backend.set_host(host.times(host.on_demand));
-  // As the runtime would measure it, if the clock it reads were the virtual one.
   Machine seen = machine;
   seen.compute_scale = 1;
-  seen.shortest_replay = host.per_op;
   seen.copy_issue = kCopy;
   Device device(backend, {.limit = program.peak_demand() / 100 * percent,
                           .mode = Mode::planned,
                           .allow_recompute = true,
+                          .clock = [&backend] { return backend.host_now(); },
                           .machine = seen,
                           .host_is_ahead = true});
   StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });

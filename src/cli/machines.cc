@@ -53,8 +53,10 @@ std::string describe(const Machine& machine) {
             machine.bandwidth_both == 0 ? "no cap" : format_bandwidth(machine.bandwidth_both));
   facts.add("latency_out", format_time(machine.latency_out));
   facts.add("latency_in", format_time(machine.latency_in));
-  if (machine.shortest_replay > 0) facts.add("shortest_replay", format_time(machine.shortest_replay));
+  if (machine.op_issue > 0) facts.add("op_issue", format_time(machine.op_issue));
+  if (machine.replay_issue > 0) facts.add("replay_issue", format_time(machine.replay_issue));
   if (machine.copy_issue > 0) facts.add("copy_issue", format_time(machine.copy_issue));
+  if (machine.host_lead > 0) facts.add("host_lead", format_time(machine.host_lead));
   facts.add("exclusive", machine.exclusive ? "true: one transfer at a time" : "false");
   const char* const names[] = {"", "stretch_out", "stretch_in", "stretch_both"};
   for (std::size_t i = 1; i < machine.compute_stretch.size(); ++i)

@@ -25,10 +25,12 @@ struct Machine {
   Bytes bandwidth_both = 0;  // cap on the sum while both directions run; 0 = none
   Nanoseconds latency_out = 0;
   Nanoseconds latency_in = 0;
-  // Where the device waits for its host: what the host takes to issue an op again, and to start a copy, while
-  // compute waits.
-  Nanoseconds shortest_replay = 0;
+  // Where the device waits for its host: what the host takes to issue an op, with what the program does
+  // before it; to issue one again; to start a copy; and how far ahead of compute it can be.
+  Nanoseconds op_issue = 0;
+  Nanoseconds replay_issue = 0;
   Nanoseconds copy_issue = 0;
+  Nanoseconds host_lead = 0;
   bool exclusive = false;  // one transfer at a time, not preempted, outs first
   // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
   std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
@@ -38,7 +40,8 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 
   Nanoseconds op_time(const Op& op) const;
-  Nanoseconds replay_time(const Op& op) const { return std::max(op_time(op), shortest_replay); }
+  // What running an op again costs, by itself.
+  Nanoseconds replay_price(const Op& op) const { return std::max(op_time(op), replay_issue); }
   Nanoseconds copy_out_time(Bytes bytes) const;  // nominal: latency + bytes / bandwidth, rounded up
   Nanoseconds copy_in_time(Bytes bytes) const;
   std::int64_t copy_stretch() const;  // of each copy while the other direction runs

@@ -30,7 +30,7 @@ struct Field {
 };
 
 // For stretches, the index into compute_stretch. Nanoseconds and Bytes are the same type.
-constexpr std::array<Field, 19> kFields = {
+constexpr std::array<Field, 21> kFields = {
     {{"name", Kind::text, &Machine::name},
      {"source", Kind::text, &Machine::source},
      {"compute_scale", Kind::factor, &Machine::compute_scale},
@@ -41,8 +41,10 @@ constexpr std::array<Field, 19> kFields = {
      {"bandwidth_both", Kind::optional_bandwidth, &Machine::bandwidth_both},
      {"latency_out", Kind::duration, &Machine::latency_out},
      {"latency_in", Kind::duration, &Machine::latency_in},
-     {"shortest_replay", Kind::duration, &Machine::shortest_replay},
+     {"op_issue", Kind::duration, &Machine::op_issue},
+     {"replay_issue", Kind::duration, &Machine::replay_issue},
      {"copy_issue", Kind::duration, &Machine::copy_issue},
+     {"host_lead", Kind::duration, &Machine::host_lead},
      {"exclusive", Kind::flag, &Machine::exclusive},
      {"stretch_out", Kind::stretch, 1},
      {"stretch_in", Kind::stretch, 2},

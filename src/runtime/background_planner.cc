@@ -219,12 +219,14 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
   PlanningNews news = nothing_new;
   try {
     const PreparedPlan& current = *followed.plan;
-    Program program = with_times(followed.iteration->program, followed.seen);
-    if (followed.seen.step > 0) program = calibrated(program, current, machine, followed.seen.step);
-    if (followed.was_searching || !are_alike(program.compute_time(), current.step.plain_time)) {
+    const Program& before = followed.iteration->program;
+    TimedStep step{with_times(before, followed.seen), machine};
+    if (followed.seen.step > 0) step = calibrated(std::move(step), current, followed.seen.step);
+    if (followed.was_searching || !are_alike(step.program.compute_time(), before.compute_time()) ||
+        !are_alike(step_of(current, step.program, step.machine), current.predicted_step)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
-          ScriptedIteration{std::move(program), followed.iteration->script});
-      plan_again(news, current, machine);
+          ScriptedIteration{std::move(step.program), followed.iteration->script});
+      plan_again(news, current, step.machine);
     }
   } catch (const std::exception&) {
     news = nothing_new;  // it is followed all the same

@@ -14,6 +14,7 @@ constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iterat
 constexpr std::int64_t kRememberedIterations = 2;  // whose ops can be run again
 constexpr int kMostLooks = 3;                      // each may be followed by another plan
 constexpr std::int64_t kMostWatching = 30;         // iterations, if they cannot be timed as they are planned
+constexpr Nanoseconds kHostLead = 20'000'000;      // as far as a driver's queue lets the host be, roughly
 constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
 
 }  // namespace
@@ -38,8 +39,11 @@ Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
 Machine Conductor::machine_now() const {
   Machine machine = link_now();
   const HostPace& pace = timer_.host_pace();
-  machine.shortest_replay = std::max(machine.shortest_replay, pace.shortest_replay());
-  if (pace.device_waits()) machine.copy_issue = std::max(machine.copy_issue, parts_.pager.copy_issue());
+  if (!pace.device_waits()) return machine;
+  machine.op_issue = std::max(machine.op_issue, pace.op_issue());
+  machine.replay_issue = std::max(machine.replay_issue, pace.replay_issue());
+  machine.copy_issue = std::max(machine.copy_issue, parts_.pager.copy_issue());
+  if (machine.host_lead == 0) machine.host_lead = kHostLead;
   return machine;
 }
 
@@ -145,13 +149,10 @@ void Conductor::look_again() {
     if (followed_ % 2 == 1) log_.watch_ops();  // not the first: everything went to its place in it
     return;
   }
-  const Program& program = tracker_->iteration().program;
-  SeenTimes seen{.ops = log_.watched_ops(),
-                 .host = machine_now().shortest_replay * program.op_count(),
-                 .step = log_.shortest_step()};
-  if (seen.step > 0) seen.host = std::min(seen.host, seen.step);
+  SeenTimes seen{.ops = log_.watched_ops(), .step = log_.shortest_step()};
   if (planner_.busy()) {  // perhaps for the wrong times
-    if (are_alike(seen.total(program), plan_->step.plain_time)) return;
+    const Program& program = iteration_->program;
+    if (are_alike(seen.total(program), program.compute_time())) return;
     planner_.be_content();
     has_ended_search_ = true;
     return;
@@ -202,15 +203,16 @@ void Conductor::op_restarts() {
   if (tracker_) tracker_->op_restarts();
 }
 
-void Conductor::op_ended(StepId step, Event start, Event end) {
+void Conductor::op_ended(StepId step, const OpSpan& span) {
   if (!tracker_) return look_for_iteration();
   const OpIndex op = tracker_->running();
   if (op == kNoOp) return look_for_iteration();
   if (step != kNoStep) {
     parts_.recipes.set_planned_op(step, op);
-    if (end == kHappened) parts_.recipes.set_duration(step, tracker_->iteration().program.op(op).duration);
+    if (span.end == kHappened)
+      parts_.recipes.set_duration(step, tracker_->iteration().program.op(op).duration);
   }
-  if (end != kHappened) log_.op(op, start, end);
+  if (span.end != kHappened) log_.op(op, span);
   tracker_->op_ended();
   if (tracker_->place() == 0) boundary();
 }

@@ -34,7 +34,7 @@ class Conductor final : public Guide, public CopyLog {
   bool make_room() override { return places_hold_ = follower_->make_room(tracker_->running()); }
   void function_begins() override;
   void op_restarts() override;
-  void op_ended(StepId step, Event start, Event end) override;
+  void op_ended(StepId step, const OpSpan& span) override;
   PlannedPlace place_of_malloc(Bytes bytes) override;
   void malloced(PagedBlock& block) override;
   bool make_room_for(const Step& replayed) override {

@@ -39,7 +39,7 @@ struct Device::Parts {
         recipes(table, {.most_steps = options.recipe_steps}),
         pager(b, pager_options(checked(options)), recipes, statistics),
         lifetimes(table, pager, recipes, statistics, guide),
-        recorder(options.trace_events),
+        recorder(options.trace_events, options.clock),
         shared{table, pager, recipes, lifetimes, statistics, frame, guide},
         mode(options.mode),
         executor(b, shared, recorder,

@@ -48,6 +48,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
                     const ExecFunction& function) {
   if (parts_.frame.current) return parts_.frame.current->nested(info, reads, writes, function);
   Timing timing{.entered = time()};
+  timing.issue = timing.entered - held_;
   update_times();
   remaker_.expire_steps();
   parts_.pager.op_began(info.name);
@@ -258,7 +259,7 @@ std::int64_t Executor::write_down(Phase phase, const OpCall& call, const Timing&
                          .phase = phase,
                          .replayable = replayable,
                          .random = call.random,
-                         .issue = timing.entered - held_,
+                         .issue = timing.issue,
                          .workspace = std::max(workspace, call.inside_peak - born),
                          .accesses = accesses_,
                          .memory = call.memory});
@@ -283,15 +284,17 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   const std::int64_t record =
       call.recorded ? write_down(info.phase, call, timing, replayable) : Recorder::kUnrecorded;
   const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
-  if (timing.wanted) timer_.add(timing.start, end, step, record);
+  const Nanoseconds in_function = timing.function_ended - timing.function_began;
+  const OpSpan span{timing.start, end, timing.dry ? in_function : 0};
+  if (timing.wanted) timer_.add(span, step, record);
   last_end_ = end;
-  if (parts_.guide.current) parts_.guide.current->op_ended(step, timing.start, end);
+  if (parts_.guide.current) parts_.guide.current->op_ended(step, span);
   let_go(call);
   if (!completed) return;
-  const Nanoseconds in_function = timing.function_ended - timing.function_began;
   held_ += time() - timing.entered - in_function;
-  // What is done beside the function is done once, not for every replay.
-  if (timing.wanted && !timing.guided) timer_.host_pace().add(timing.dry, in_function);
+  if (timing.wanted && last_issue_)
+    timer_.host_pace().add(timing.dry, timing.issue - *last_issue_, in_function);
+  last_issue_ = timing.wanted ? std::optional(timing.issue) : std::nullopt;
 }
 
 void Executor::let_go(OpCall& call) {

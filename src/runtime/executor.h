@@ -44,6 +44,7 @@ class Executor {
  private:
   struct Timing {
     Nanoseconds entered = 0;
+    Nanoseconds issue = 0;  // that, by a clock which stands still while the host is held
     Nanoseconds function_began = 0;
     Nanoseconds function_ended = 0;
     bool function_ran = false;
@@ -74,9 +75,10 @@ class Executor {
   Recorder& recorder_;
   ExecutorOptions options_;
   Nanoseconds time_ = 0;
-  Nanoseconds held_ = 0;        // the host, by this device, so far
-  Event last_end_ = kHappened;  // of the op before, if it was timed
-  OpCall call_;                 // that runs
+  Nanoseconds held_ = 0;                   // the host, by this device, so far
+  Event last_end_ = kHappened;             // of the op before, if it was timed,
+  std::optional<Nanoseconds> last_issue_;  // and when that was issued
+  OpCall call_;                            // that runs
   Remaker remaker_;
   OpTimer timer_;
   OpHistory history_;

@@ -2,6 +2,7 @@
 // without it, or against it, they stay right.
 #pragma once
 
+#include "runtime/op_span.h"
 #include "runtime/pager.h"
 
 namespace ebb {
@@ -29,8 +30,8 @@ class Guide {
   virtual void function_begins() = 0;
   // It was abandoned and runs once more.
   virtual void op_restarts() = 0;
-  // It has run, between the two events if it was timed; `step` may be kNoStep.
-  virtual void op_ended(StepId step, Event start, Event end) = 0;
+  // It has run; `step` may be kNoStep.
+  virtual void op_ended(StepId step, const OpSpan& span) = 0;
   // Where the next malloc goes, inside an op or on its own, and what came of it.
   virtual PlannedPlace place_of_malloc(Bytes bytes) = 0;
   virtual void malloced(PagedBlock& block) = 0;

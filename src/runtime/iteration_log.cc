@@ -38,15 +38,15 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
   update();
 }
 
-void IterationLog::op(OpIndex op, Event start, Event end) {
+void IterationLog::op(OpIndex op, const OpSpan& span) {
   if (sampling_ && samples_.size() < kMostSpans)
-    samples_.push_back({.lane = Lane::compute, .op = op, .start = start, .end = end});
+    samples_.push_back({.lane = Lane::compute, .op = op, .span = span});
 }
 
 void IterationLog::copy(Engine engine, GapId gap, Event start, Event end) {
   if (sampling_ && samples_.size() < kMostSpans)
     samples_.push_back(
-        {.lane = engine == Engine::out ? Lane::out : Lane::in, .gap = gap, .start = start, .end = end});
+        {.lane = engine == Engine::out ? Lane::out : Lane::in, .gap = gap, .span = {start, end}});
 }
 
 void IterationLog::plan_begins() {
@@ -65,7 +65,7 @@ void IterationLog::update() {
   // A copy of the last iteration may still run; then it is asked about again.
   while (!pending_.empty() && backend_.happened(pending_.front().end)) {
     Pending& pending = pending_.front();
-    const auto happened = [&](const Sample& sample) { return backend_.happened(sample.end); };
+    const auto happened = [&](const Sample& sample) { return backend_.happened(sample.span.end); };
     if (!std::all_of(pending.samples.begin(), pending.samples.end(), happened)) return;
     resolve(pending);
     pending_.pop_front();
@@ -78,7 +78,7 @@ std::vector<Nanoseconds> IterationLog::op_times(const Pending& pending) const {
     if (sample.lane != Lane::compute) continue;
     const auto op = static_cast<std::size_t>(sample.op);
     if (times.size() <= op) times.resize(op + 1, OpTimes::kNotTimed);
-    times[op] = backend_.elapsed(sample.start, sample.end);
+    times[op] = sample.span.device_time(backend_);
   }
   return times;
 }
@@ -94,8 +94,8 @@ void IterationLog::resolve(Pending& pending) {
         timeline.spans.push_back({.lane = sample.lane,
                                   .op = sample.op,
                                   .gap = sample.gap,
-                                  .start = backend_.elapsed(pending.begin, sample.start),
-                                  .end = backend_.elapsed(pending.begin, sample.end)});
+                                  .start = backend_.elapsed(pending.begin, sample.span.start),
+                                  .end = backend_.elapsed(pending.begin, sample.span.end)});
       std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
                        [](const Span& a, const Span& b) { return a.start < b.start; });
       if (pending.watched) watched_.add(op_times(pending));

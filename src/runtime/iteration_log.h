@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/op_span.h"
 #include "runtime/op_times.h"
 #include "runtime/stall_meter.h"
 #include "runtime/statistics.h"
@@ -29,7 +30,7 @@ class IterationLog {
   void boundary(Event at, const LogCounts& counts, Bytes peak_arena, bool planned);
   // The place in the iteration is lost: what began is not counted.
   void lose() { began_.reset(); }
-  void op(OpIndex op, Event start, Event end);
+  void op(OpIndex op, const OpSpan& span);
   // `gap` is -1 for a copy that no plan asked for.
   void copy(Engine engine, GapId gap, Event start, Event end);
   // The iteration that has just begun is timed, and its ops' times are kept.
@@ -61,8 +62,7 @@ class IterationLog {
     Lane lane = Lane::compute;
     OpIndex op = kNoOp;
     GapId gap = -1;
-    Event start = kHappened;
-    Event end = kHappened;
+    OpSpan span = {};
   };
   struct Pending {
     IterationStatistics statistics;

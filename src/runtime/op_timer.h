@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/host_pace.h"
+#include "runtime/op_span.h"
 #include "runtime/recipe.h"
 #include "runtime/recorder.h"
 
@@ -17,8 +18,8 @@ class OpTimer {
       : backend_(backend), recipes_(recipes), recorder_(recorder) {}
 
   // REQUIRES: the events enclose the op on compute. `step` may be kNoStep.
-  void add(Event start, Event end, StepId step, std::int64_t record) {
-    if (pending_.size() < kMostPending) pending_.push_back({start, end, step, record});
+  void add(const OpSpan& span, StepId step, std::int64_t record) {
+    if (pending_.size() < kMostPending) pending_.push_back({span, step, record});
   }
 
   // The first op whose time is not known yet, by its number in the record; nothing if all are.
@@ -32,11 +33,11 @@ class OpTimer {
   HostPace& host_pace() { return host_pace_; }
 
   void update() {
-    while (!pending_.empty() && backend_.happened(pending_.front().end)) {
+    while (!pending_.empty() && backend_.happened(pending_.front().span.end)) {
       const Pending op = pending_.front();
       pending_.pop_front();
       try {
-        const Nanoseconds duration = backend_.elapsed(op.start, op.end);
+        const Nanoseconds duration = op.span.device_time(backend_);
         if (op.step != kNoStep) recipes_.set_duration(op.step, duration);
         recorder_.set_duration(op.record, duration);
       } catch (const BackendError&) {
@@ -47,8 +48,7 @@ class OpTimer {
 
  private:
   struct Pending {
-    Event start = kHappened;
-    Event end = kHappened;
+    OpSpan span;
     StepId step = kNoStep;
     std::int64_t record = 0;
   };

@@ -13,8 +13,9 @@ struct Recorder::Storage {
   std::vector<Bytes> bytes;  // by id
 };
 
-Recorder::Recorder(std::size_t most_events)
+Recorder::Recorder(std::size_t most_events, std::function<Nanoseconds()> clock)
     : most_events_(std::max<std::size_t>(most_events, 2)),
+      clock_(std::move(clock)),
       start_(std::chrono::steady_clock::now()),
       storage_(std::make_unique<Storage>()),
       paused_(most_events == 0) {}
@@ -26,6 +27,7 @@ const Trace& Recorder::trace() const { return storage_->trace; }
 void Recorder::write(const std::string& path) const { write_trace(path, storage_->trace); }
 
 Nanoseconds Recorder::now() const {
+  if (clock_) return clock_();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start_)
       .count();
 }

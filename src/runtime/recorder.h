@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,8 +44,8 @@ class Recorder {
  public:
   static constexpr std::int64_t kUnrecorded = -1;
 
-  // 0: paused from the start.
-  explicit Recorder(std::size_t most_events);
+  // 0 events: paused from the start. `clock`: the host's; empty: the steady one.
+  explicit Recorder(std::size_t most_events, std::function<Nanoseconds()> clock = {});
   ~Recorder();
 
   Nanoseconds now() const;  // since recording began
@@ -74,6 +75,7 @@ class Recorder {
   std::unique_ptr<Storage> part(std::size_t cut, std::size_t end, std::vector<BlockId>& names) const;
 
   std::size_t most_events_;
+  std::function<Nanoseconds()> clock_;
   std::chrono::steady_clock::time_point start_;
   std::unique_ptr<Storage> storage_;
   HandleMap<BlockId> ids_;

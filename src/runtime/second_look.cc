@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
+#include <optional>
 
 #include "layout/address_waits.h"
 
@@ -10,34 +10,42 @@ namespace ebb {
 namespace {
 
 constexpr Nanoseconds kAlike = 30;
-constexpr int kRounds = 3;           // of calibration: copies that wait do not scale with ops
-constexpr Nanoseconds kLonger = 20;  // if ops are longer by a 20th,
-constexpr Nanoseconds kFollows = 2;  // the step has to be longer by half as much, or copies bound it
+constexpr int kRounds = 3;        // of calibration: not all of a step scales
+constexpr double kProbe = 0.05;   // what bounds a step is longer by this share,
+constexpr double kFollows = 0.5;  // and the step by half of that at least
 
-// No op is shorter than this if all of them together are to be that long. REQUIRES: they are shorter.
-Nanoseconds least_op_time(const Program& program, Nanoseconds total) {
-  std::vector<Nanoseconds> times;
-  for (const Op& op : program.ops()) times.push_back(op.duration);
-  std::sort(times.begin(), times.end(), std::greater<>());
-  auto of = static_cast<Nanoseconds>(times.size());
-  for (const Nanoseconds longest : times) {
-    if (longest * of <= total) break;
-    total -= longest;
-    --of;
-  }
-  return of > 0 ? total / of : 0;
+Nanoseconds scaled(Nanoseconds time, double share) {
+  return static_cast<Nanoseconds>(static_cast<double>(time) * share);
 }
 
-// Where ops take longer together than each by itself, it is because of what comes with each of them, however
-// short it is: the shortest become longer.
-Program of_length(const Program& program, Nanoseconds total) {
-  std::vector<Op> ops = program.ops();
-  const Nanoseconds before = program.compute_time();
-  const Nanoseconds least = total > before ? least_op_time(program, total) : 0;
-  const double share = std::min(1.0, static_cast<double>(total) / static_cast<double>(before));
-  for (Op& op : ops)
-    op.duration = std::max(least, static_cast<Nanoseconds>(static_cast<double>(op.duration) * share));
-  return Program::build(program.info(), std::move(ops), program.blocks());
+TimedStep with_longer_ops(const TimedStep& step, double share) {
+  std::vector<Op> ops = step.program.ops();
+  for (Op& op : ops) op.duration = scaled(op.duration, share);
+  return {Program::build(step.program.info(), std::move(ops), step.program.blocks()), step.machine};
+}
+
+TimedStep with_slower_host(const TimedStep& step, double share) {
+  TimedStep slower = step;
+  slower.machine.op_issue = scaled(step.machine.op_issue, share);
+  slower.machine.replay_issue = scaled(step.machine.replay_issue, share);
+  return slower;
+}
+
+// Nothing if the step does not follow what `change` does to a part of it that takes `all`.
+std::optional<TimedStep> fitted(const TimedStep& step, const PreparedPlan& plan, Nanoseconds measured,
+                                Nanoseconds all, TimedStep (*change)(const TimedStep&, double)) {
+  const auto takes = [&](const TimedStep& changed) {
+    return step_of(plan, changed.program, changed.machine);
+  };
+  const Nanoseconds longer = takes(change(step, 1 + kProbe)) - takes(step);
+  if (all <= 0 || static_cast<double>(longer) < kFollows * kProbe * static_cast<double>(all))
+    return std::nullopt;
+  double share = 1;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto off = static_cast<double>(measured - takes(change(step, share)));
+    share = std::clamp(share + off / static_cast<double>(all), 0.5, 2.0);
+  }
+  return change(step, share);
 }
 
 }  // namespace
@@ -47,16 +55,14 @@ bool are_alike(Nanoseconds a, Nanoseconds b) { return std::abs(a - b) * kAlike <
 Nanoseconds SeenTimes::total(const Program& program) const {
   Nanoseconds sum = 0;
   for (OpIndex i = 0; i < program.op_count(); ++i) sum += ops.median(i).value_or(program.op(i).duration);
-  return std::max(sum, host);
+  return sum;
 }
 
 Program with_times(const Program& program, const SeenTimes& seen) {
   std::vector<Op> ops = program.ops();
   for (std::size_t i = 0; i < ops.size(); ++i)
     ops[i].duration = seen.ops.median(static_cast<OpIndex>(i)).value_or(ops[i].duration);
-  Program result = Program::build(program.info(), std::move(ops), program.blocks());
-  const Nanoseconds total = result.compute_time();
-  return total > 0 && total < seen.host ? of_length(result, seen.host) : result;
+  return Program::build(program.info(), std::move(ops), program.blocks());
 }
 
 Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine) {
@@ -64,19 +70,14 @@ Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Mach
   return replay(program, plan.gaps, machine, plan.lowered, plan.schedule, {.waits = &waits});
 }
 
-Program calibrated(const Program& program, const PreparedPlan& plan, const Machine& machine,
-                   Nanoseconds step) {
-  const Nanoseconds seen = program.compute_time();
-  if (seen == 0) return program;
-  const Nanoseconds more = seen / kLonger;
-  const Nanoseconds longer = step_of(plan, of_length(program, seen + more), machine);
-  if (longer - step_of(plan, program, machine) < more / kFollows) return program;
-  Program result = program;
-  for (int round = 0; round < kRounds; ++round) {
-    const Nanoseconds off = step - step_of(plan, result, machine);
-    result = of_length(program, std::clamp(result.compute_time() + off, seen / 2, 2 * seen));
-  }
-  return result;
+TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measured) {
+  const Nanoseconds ops = step.program.compute_time();
+  if (std::optional<TimedStep> found = fitted(step, plan, measured, ops, with_longer_ops)) return *found;
+  const auto replays = static_cast<std::int64_t>(plan.lowered.replays.size());
+  const Nanoseconds host =
+      step.program.op_count() * step.machine.op_issue + replays * step.machine.replay_issue;
+  if (std::optional<TimedStep> found = fitted(step, plan, measured, host, with_slower_host)) return *found;
+  return step;
 }
 
 }  // namespace ebb

@@ -4,9 +4,9 @@
 // (docs/notes/planned-mode.md).
 #pragma once
 
-#include "machine/machine.h"
 #include "runtime/op_times.h"
 #include "runtime/prepared_plan.h"
+#include "runtime/timed_step.h"
 
 namespace ebb {
 
@@ -16,24 +16,20 @@ bool are_alike(Nanoseconds a, Nanoseconds b);
 // How long ops took under a plan.
 struct SeenTimes {
   OpTimes ops = {};
-  Nanoseconds host = 0;  // the host takes at least so long to issue an iteration, if the device waits for it
   Nanoseconds step = 0;  // a whole iteration in which ops were not timed; 0: not known
 
   // All ops together; those that were not timed take as long as they do in the program.
   Nanoseconds total(const Program& program) const;
 };
 
-// The program with its op times as they were seen. A plan whose copies take longest hides how long the host
-// takes, so that together they are no shorter than that.
+// The program with its op times as they were seen.
 Program with_times(const Program& program, const SeenTimes& seen);
 
-// The program with its op times shorter, all by the same share, or the shortest of them longer, so that the
-// plan takes `step` as it was measured: what lies between ops is in it, and what timing them cost is not.
-// Half as long at the least, twice as long at the most; and as they are where the plan's copies take longest,
-// since then its step says nothing about ops. REQUIRES: the plan was made for this program, whatever its
-// times; step > 0.
-Program calibrated(const Program& program, const PreparedPlan& plan, const Machine& machine,
-                   Nanoseconds step);
+// The step with op times, or the host's time for an op, longer or shorter, so that the plan takes as long as
+// it was measured: what lies between ops is in it, and what timing them cost is not. What is changed is what
+// bounds the step, and nothing if that is the plan's copies; to half at the least and twice at the most.
+// REQUIRES: the plan was made for this program, whatever its times; measured > 0.
+TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measured);
 
 // What the plan takes, addresses included, if ops take the program's times.
 Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine);

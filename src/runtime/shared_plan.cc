@@ -48,8 +48,10 @@ Program with_times(const Program& program, const Times& times) {
 void slow_down(Machine& machine, const Machine& other) {
   machine.bandwidth_out = std::min(machine.bandwidth_out, other.bandwidth_out);
   machine.bandwidth_in = std::min(machine.bandwidth_in, other.bandwidth_in);
-  machine.shortest_replay = std::max(machine.shortest_replay, other.shortest_replay);
+  machine.op_issue = std::max(machine.op_issue, other.op_issue);
+  machine.replay_issue = std::max(machine.replay_issue, other.replay_issue);
   machine.copy_issue = std::max(machine.copy_issue, other.copy_issue);
+  machine.host_lead = std::max(machine.host_lead, other.host_lead);
   if (other.bandwidth_both > 0)
     machine.bandwidth_both =
         machine.bandwidth_both > 0 ? std::min(machine.bandwidth_both, other.bandwidth_both) : 0;

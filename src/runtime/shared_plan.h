@@ -4,16 +4,10 @@
 
 #include <optional>
 
-#include "machine/machine.h"
 #include "runtime/prepared_plan.h"
+#include "runtime/timed_step.h"
 
 namespace ebb {
-
-// An iteration with times, and the links it has.
-struct TimedStep {
-  Program program;
-  Machine machine;
-};
 
 std::string encode_times(const TimedStep& step);
 // The step with the times of whoever takes longest for it, this one included, and the slowest links of all.

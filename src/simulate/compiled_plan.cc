@@ -53,14 +53,13 @@ void PlanCompiler::list_items(const LoweredPlan& plan, CompiledPlan& result) {
     for (; step < plan.replays.size() && plan.replays[step].before == j; ++step) {
       const ReplayStep& replay = plan.replays[step];
       const Bytes workspace = program_.op(replay.op).workspace;
-      result.items.push_back(
-          {.op = replay.op,
-           .position = j,
-           .replay = true,
-           .duration = std::max(op_times_[static_cast<std::size_t>(replay.op)], machine_.shortest_replay),
-           .need = replay.allocates + workspace,
-           .frees = replay.frees + workspace,
-           .workspace = workspace});
+      result.items.push_back({.op = replay.op,
+                              .position = j,
+                              .replay = true,
+                              .duration = op_times_[static_cast<std::size_t>(replay.op)],
+                              .need = replay.allocates + workspace,
+                              .frees = replay.frees + workspace,
+                              .workspace = workspace});
     }
     op_item_[at] = static_cast<std::int32_t>(result.items.size());
     const Op& op = program_.op(j);

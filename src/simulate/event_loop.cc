@@ -17,7 +17,7 @@ void EventLoop::start(const CompiledPlan& plan, Bytes limit, Timeline* timeline,
   schedule_ = schedule;
   now_ = iteration_start_ = 0;
   compute_ = out_ = in_ = Task{};
-  issue_debt_ = 0;
+  host_.start();
   item_ = item_base_ = iteration_ = 0;
   outs_started_ = outs_done_ = ins_started_ = ins_done_ = 0;
   next_out_ = next_in_ = 0;
@@ -45,7 +45,7 @@ BoundaryState EventLoop::boundary_state() const {
           in_.active,
           out_.left(now_),
           in_.left(now_),
-          issue_debt_,
+          host_.behind(now_),
           occupancy_};
 }
 
@@ -69,7 +69,7 @@ std::optional<Infeasible> EventLoop::run_iteration() {
     if (out_.active) next = std::min(next, out_.end);
     if (in_.active) next = std::min(next, in_.end);
     if (!compute_.active) {
-      const Nanoseconds issue = iteration_start_ + item().issue;
+      const Nanoseconds issue = issued_at();
       if (issue > now_) next = std::min(next, issue);
       if (next == kEndOfTime)
         return Infeasible{Obstacle::stuck,
@@ -183,7 +183,7 @@ bool EventLoop::start_copy_out() {
       continue;
     }
     out_.start(now_, copy.duration, in_.active ? copy_stretch_ : kUnstretched);
-    issue_debt_ += machine_.copy_issue;
+    host_.copy_started(now_);
     costs_.bytes_out += copy.bytes;
     if constexpr (kRecord) open_span(CommandKind::start_out, {.lane = Lane::out, .gap = copy.gap}, out_span_);
     return true;
@@ -195,11 +195,11 @@ bool EventLoop::start_item() {
   if (compute_.active) return false;
   const Item& next = item();
   if (!fits_now() || ins_done_ < iteration_ * in_count() + next.ins_done ||
-      outs_done_ < iteration_ * out_count() + next.outs_done || now_ < iteration_start_ + next.issue)
+      outs_done_ < iteration_ * out_count() + next.outs_done || now_ < issued_at())
     return false;
   grow(next.need, next.workspace);
-  compute_.start(now_, next.duration + std::exchange(issue_debt_, 0),
-                 machine_.compute_stretch[active_copies()]);
+  host_.item_started(next.replay, now_);
+  compute_.start(now_, next.duration, machine_.compute_stretch[active_copies()]);
   if constexpr (kRecord)
     open_span(next.replay ? CommandKind::replay : CommandKind::run,
               {.lane = Lane::compute, .replay = next.replay, .op = next.op}, compute_span_);
@@ -225,7 +225,7 @@ bool EventLoop::start_copy_in() {
     next_in_outs_ += out_count();
   }
   in_.start(now_, copy.duration, out_.active ? copy_stretch_ : kUnstretched);
-  issue_debt_ += machine_.copy_issue;
+  host_.copy_started(now_);
   grow(copy.bytes, compute_.active ? item().workspace : 0);
   costs_.bytes_in += copy.bytes;
   if constexpr (kRecord) open_span(CommandKind::start_in, {.lane = Lane::in, .gap = copy.gap}, in_span_);
@@ -242,7 +242,7 @@ void EventLoop::settle_stretches() {
 
 StallCause EventLoop::waiting_for() const {
   const Item& next = item();
-  if (now_ < iteration_start_ + next.issue) return StallCause::issue;
+  if (now_ < issued_at()) return StallCause::issue;
   if (outs_done_ < iteration_ * out_count() + next.outs_done) return StallCause::sync;
   if (ins_done_ < iteration_ * in_count() + next.ins_done) return StallCause::copy_in;
   return StallCause::room;

@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "plan/schedule.h"
 #include "simulate/compiled_plan.h"
+#include "simulate/host_lane.h"
 #include "simulate/stretch.h"
 #include "simulate/timeline.h"
 
@@ -23,7 +24,7 @@ struct BoundaryState {
   bool in_active = false;
   Nanoseconds out_left = 0;
   Nanoseconds in_left = 0;
-  Nanoseconds issue_debt = 0;
+  Nanoseconds host_behind = 0;
   Bytes occupancy = 0;
   bool operator==(const BoundaryState&) const = default;
 
@@ -45,7 +46,10 @@ class EventLoop {
  public:
   // REQUIRES: both outlive the loop.
   EventLoop(const Program& program, const Machine& machine)
-      : program_(program), machine_(machine), copy_stretch_(machine.copy_stretch()) {}
+      : program_(program),
+        machine_(machine),
+        copy_stretch_(machine.copy_stretch()),
+        host_(program, machine) {}
 
   // At time 0 of `plan`, which has to stay as it is while iterations run. `timeline` and `schedule` are for
   // run_iteration<true>.
@@ -90,6 +94,10 @@ class EventLoop {
   std::int64_t out_count() const { return static_cast<std::int64_t>(outs_.size()); }
   std::int64_t in_count() const { return static_cast<std::int64_t>(ins_.size()); }
   std::int64_t ended() const { return item_base_ + item_; }
+  // The next item is issued then, by the program and by its host.
+  Nanoseconds issued_at() const {
+    return std::max(iteration_start_ + item().issue, host_.issues_at(item().replay));
+  }
   bool fits_now() const {
     return occupancy_ + item().need <= limit_ && outs_done_ >= iteration_ * out_count() + item().room_outs;
   }
@@ -129,8 +137,8 @@ class EventLoop {
   Nanoseconds now_ = 0;
   Nanoseconds iteration_start_ = 0;
   Task compute_, out_, in_;
-  Nanoseconds issue_debt_ = 0;  // of the next item: what the host took for copies since the last one began
-  std::int64_t item_ = 0;       // the running item, or the next one to run, in this iteration
+  HostLane host_;
+  std::int64_t item_ = 0;  // the running item, or the next one to run, in this iteration
   std::int64_t item_base_ = 0;
   std::int64_t iteration_ = 0;
   // Queues: started counts include skipped and running copies; index and iteration of the next one to start.

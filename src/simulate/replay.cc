@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "simulate/host_lane.h"
 #include "simulate/stretch.h"
 
 namespace ebb {
@@ -18,6 +19,7 @@ struct Dependency {
 
 struct Node {
   Lane lane = Lane::compute;
+  bool again = false;  // a replay
   Nanoseconds nominal = 0;
   Nanoseconds issue = 0;
   std::int64_t taker_rank = -1;       // place among those that take memory; -1: takes none
@@ -29,10 +31,14 @@ class ScheduleRun {
  public:
   ScheduleRun(const Program& program, const Gaps& gaps, const Machine& machine, const LoweredPlan& lowered,
               const Schedule& schedule, const ReplayOptions& options)
-      : program_(program), gaps_(gaps), machine_(machine), commands_(schedule.commands), options_(options) {
+      : program_(program),
+        gaps_(gaps),
+        machine_(machine),
+        commands_(schedule.commands),
+        options_(options),
+        host_(program, machine) {
     list_items();
     list_nodes();
-    charge_copy_issues();
     wait_for_copies(lowered);
   }
 
@@ -44,7 +50,6 @@ class ScheduleRun {
   };
   void list_items();
   void list_nodes();
-  void charge_copy_issues();
   Release release_at(std::size_t index) const;
   void wait_for_addresses(std::size_t index);
   void wait_for_copies(const LoweredPlan& lowered);
@@ -52,6 +57,9 @@ class ScheduleRun {
   Dependency last_before(std::size_t index, auto is) const;
   bool done(const Dependency& d, std::int64_t iteration) const {
     return done_[static_cast<std::size_t>(d.command)] > iteration - d.back;
+  }
+  Nanoseconds issued_at(const Node& node) const {
+    return std::max(iteration_start_ + node.issue, host_.issues_at(node.again));
   }
   bool can_start(std::size_t lane) const;
   void start(std::size_t lane);
@@ -69,6 +77,7 @@ class ScheduleRun {
   const Machine& machine_;
   const std::vector<Command>& commands_;
   const ReplayOptions& options_;
+  HostLane host_;
   std::vector<Node> nodes_;                  // by command; releases and drops have no lane of their own
   std::vector<std::int32_t> items_;          // commands that run or replay, in order
   std::vector<std::int32_t> position_item_;  // by op: the first item of its position
@@ -134,10 +143,8 @@ void ScheduleRun::list_nodes() {
       case CommandKind::replay:
         node.lane = Lane::compute;
         node.nominal = op_time(command.op);
-        if (command.kind == CommandKind::run)
-          node.issue = program_.op(command.op).issue;
-        else
-          node.nominal = std::max(node.nominal, machine_.shortest_replay);
+        node.again = command.kind == CommandKind::replay;
+        if (!node.again) node.issue = program_.op(command.op).issue;
         break;
       case CommandKind::start_out:
         node.lane = Lane::out;
@@ -163,18 +170,6 @@ void ScheduleRun::list_nodes() {
     }
     queue_[static_cast<std::size_t>(node.lane)].push_back(static_cast<std::int32_t>(i));
   }
-}
-
-// The host starts a copy before it issues the next item, which is later for it.
-void ScheduleRun::charge_copy_issues() {
-  if (machine_.copy_issue == 0) return;
-  Nanoseconds debt = 0;
-  for (std::size_t i = 0; i < commands_.size(); ++i) {
-    const CommandKind kind = commands_[i].kind;
-    if (kind == CommandKind::start_out || kind == CommandKind::start_in) debt += machine_.copy_issue;
-    if (kind == CommandKind::run || kind == CommandKind::replay) nodes_[i].nominal += std::exchange(debt, 0);
-  }
-  nodes_[static_cast<std::size_t>(items_.front())].nominal += debt;
 }
 
 void ScheduleRun::wait_for_addresses(std::size_t index) {
@@ -221,7 +216,7 @@ bool ScheduleRun::can_start(std::size_t lane) const {
   if (task_[lane].active || queue_[lane].empty()) return false;
   const Node& node = nodes_[static_cast<std::size_t>(queue_[lane][next_[lane]])];
   const std::int64_t k = iteration_[lane];
-  if (node.lane == Lane::compute && now_ < iteration_start_ + node.issue) return false;
+  if (node.lane == Lane::compute && now_ < issued_at(node)) return false;
   if (node.taker_rank >= 0 && takers_started_ != k * takers_ + node.taker_rank) return false;
   if (node.releases_before >= 0 &&
       released_ < k * static_cast<std::int64_t>(releases_.size()) + node.releases_before)
@@ -233,6 +228,10 @@ bool ScheduleRun::can_start(std::size_t lane) const {
 void ScheduleRun::start(std::size_t lane) {
   const Node& node = nodes_[static_cast<std::size_t>(queue_[lane][next_[lane]])];
   if (node.taker_rank >= 0) ++takers_started_;
+  if (node.lane == Lane::compute)
+    host_.item_started(node.again, now_);
+  else
+    host_.copy_started(now_);
   task_[lane].start(now_, node.nominal, kUnstretched);
 }
 
@@ -290,8 +289,7 @@ Nanoseconds ScheduleRun::run() {
     for (const Task& task : task_)
       if (task.active) next = std::min(next, task.end);
     if (!task_[0].active) {
-      const Nanoseconds issue =
-          iteration_start_ + nodes_[static_cast<std::size_t>(queue_[0][next_[0]])].issue;
+      const Nanoseconds issue = issued_at(nodes_[static_cast<std::size_t>(queue_[0][next_[0]])]);
       if (issue > now_) next = std::min(next, issue);
     }
     if (next == kEndOfTime) return kEndOfTime;  // a schedule that validate() would refuse

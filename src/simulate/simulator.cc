@@ -29,9 +29,11 @@ bool StepResult::operator==(const StepResult& other) const {
 class Simulator::Engine {
  public:
   Engine(const Program& program, const Gaps& gaps, const Machine& machine)
-      : program_(program), machine_(machine), compiler_(program, gaps, machine_), loop_(program, machine_) {
-    for (const Op& op : program.ops()) plain_ = std::max(plain_, op.issue) + machine.op_time(op);
-  }
+      : program_(program),
+        machine_(machine),
+        compiler_(program, gaps, machine_),
+        loop_(program, machine_),
+        plain_(plain_step(program, machine)) {}
 
   template <bool kRecord>
   StepResult run(const LoweredPlan& plan, Bytes limit, const AddressGates* gates, Timeline* timeline,
@@ -66,7 +68,7 @@ class Simulator::Engine {
   PlanCompiler compiler_;
   CompiledPlan compiled_;
   EventLoop loop_;
-  Nanoseconds plain_ = 0;
+  const Nanoseconds plain_;
 };
 
 std::optional<Infeasible> Simulator::Engine::check_room(const LoweredPlan& plan, Bytes limit) const {

@@ -25,8 +25,7 @@ bool Steward::stays(const BlockRecord& record) const {
   return record.life.data() || record.open.data() || record.user_pins > 0 || record.storage.expired();
 }
 
-void Steward::hand_over(
-    const std::function<void(c10::StorageImpl&, const BlockRecord&, const Pin&)>& take) {
+void Steward::hand_over(const std::function<void(c10::StorageImpl&, const BlockRecord&, const Pin&)>& take) {
   std::vector<BlockRecord*> records;
   records_.for_each([&](Handle, BlockRecord* record) {
     if (!stays(*record)) records.push_back(record);

@@ -41,20 +41,6 @@ TEST(TimesUnderAPlan, ReplaceThoseBeforeWhereAnOpWasTimed) {
   EXPECT_EQ(times.total(two_ops(1'000, 2'000)), 2'600);
 }
 
-TEST(TimesUnderAPlan, AreTogetherNoShorterThanTheHosts) {
-  SeenTimes times{.host = 1'000};
-  times.ops.add({300, 600});
-  const Program seen = with_times(two_ops(2'000, 4'000), times);
-  EXPECT_EQ(seen.op(0).duration, 400) << "the shorter one waits for its host";
-  EXPECT_EQ(seen.op(1).duration, 600);
-  EXPECT_EQ(times.total(two_ops(2'000, 4'000)), 1'000);
-  times.host = 1'800;
-  EXPECT_EQ(with_times(two_ops(2'000, 4'000), times).op(0).duration, 900);
-  EXPECT_EQ(with_times(two_ops(2'000, 4'000), times).op(1).duration, 900);
-  times.host = 700;
-  EXPECT_EQ(with_times(two_ops(2'000, 4'000), times).compute_time(), 900);
-}
-
 // The activations of a chain, of which a few fit.
 class Calibrated : public ::testing::Test {
  protected:
@@ -84,26 +70,41 @@ TEST_F(Calibrated, ThePlanTakesTheStepThatWasMeasured) {
   const PreparedPlan& plan = *preparation.plan;
   EXPECT_EQ(step_of(plan, program, machine), plan.predicted_step);
   for (const Nanoseconds measured : {plan.predicted_step * 9 / 10, plan.predicted_step * 5 / 4}) {
-    const Program longer = calibrated(program, plan, machine, measured);
-    EXPECT_NEAR(static_cast<double>(step_of(plan, longer, machine)), static_cast<double>(measured),
+    const TimedStep step = calibrated({program, machine}, plan, measured);
+    EXPECT_NEAR(static_cast<double>(step_of(plan, step.program, step.machine)), static_cast<double>(measured),
                 0.01 * static_cast<double>(measured));
-    EXPECT_EQ(longer.op(0).duration, longer.op(5).duration);
+    EXPECT_EQ(step.program.op(0).duration, step.program.op(5).duration);
+    EXPECT_EQ(step.machine, machine);
   }
 }
 
 TEST_F(Calibrated, OpsBecomeHalfAsLongAtTheLeastAndTwiceAtTheMost) {
   const Preparation preparation = prepared("ondemand", 4'000'000'000);
   ASSERT_TRUE(preparation.plan) << preparation.refusal;
-  EXPECT_EQ(calibrated(program, *preparation.plan, machine, 1).compute_time(), program.compute_time() / 2);
-  EXPECT_EQ(calibrated(program, *preparation.plan, machine, 100'000'000).compute_time(),
-            2 * program.compute_time());
+  const auto ops = [&](Nanoseconds measured) {
+    return calibrated({program, machine}, *preparation.plan, measured).program.compute_time();
+  };
+  EXPECT_EQ(ops(1), program.compute_time() / 2);
+  EXPECT_EQ(ops(100 * program.compute_time()), 2 * program.compute_time());
 }
 
 TEST_F(Calibrated, AStepOfCopiesSaysNothingAboutOps) {
   const Preparation preparation = prepared("ebb", 50'000'000);
   ASSERT_TRUE(preparation.plan) << preparation.refusal;
   const Nanoseconds slower = preparation.plan->predicted_step * 5 / 4;
-  EXPECT_EQ(calibrated(program, *preparation.plan, machine, slower).compute_time(), program.compute_time());
+  const TimedStep step = calibrated({program, machine}, *preparation.plan, slower);
+  EXPECT_EQ(step.program.compute_time(), program.compute_time());
+  EXPECT_EQ(step.machine, machine);
+}
+
+TEST_F(Calibrated, WhereTheDeviceWaitsItIsTheHostsTimeThatChanges) {
+  machine.op_issue = 3'000'000;
+  const Preparation preparation = prepared("ebb", 4'000'000'000);
+  ASSERT_TRUE(preparation.plan) << preparation.refusal;
+  const PreparedPlan& plan = *preparation.plan;
+  const TimedStep step = calibrated({program, machine}, plan, plan.predicted_step * 6 / 5);
+  EXPECT_EQ(step.program.compute_time(), program.compute_time());
+  EXPECT_NEAR(static_cast<double>(step.machine.op_issue), 3'600'000, 40'000);
 }
 
 }  // namespace

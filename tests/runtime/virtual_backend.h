@@ -35,6 +35,7 @@ class VirtualBackend final : public Backend {
   // it.
   void keep_host_ahead() { host_is_ahead_ = true; }
   void set_host(const HostTimes& times) { host_times_ = times; }
+  Nanoseconds host_now() const { return host_; }
 
   // An op takes that long.
   void work(Nanoseconds duration) {

@@ -29,6 +29,9 @@ ReferenceEvents::ReferenceEvents(const Program& program, const Gaps& gaps, const
       items_.push_back({.position = j, .op = step.op, .step = &step});
     items_.push_back({.position = j, .op = j});
   }
+  Nanoseconds compute = 0;
+  for (OpIndex j = 0; j < n_; ++j) compute += machine_.op_time(program_.op(j));
+  if (n_ * machine_.op_issue <= compute) host_free_ = -machine_.host_lead - machine_.op_issue;
 }
 
 std::optional<Infeasible> ReferenceEvents::run_iteration() {
@@ -57,7 +60,7 @@ ReferenceBoundary ReferenceEvents::boundary() const {
       static_cast<std::int64_t>(ins_started_) - iterations * static_cast<std::int64_t>(lowered_.ins.size());
   if (out_.active) state.out_left = left_now(out_);
   if (in_.active) state.in_left = left_now(in_);
-  state.owed = owed_;
+  state.host_behind = host_free_no_further_ahead() - now_;
   state.occupancy = memory_.occupancy();
   return state;
 }
@@ -197,7 +200,7 @@ bool ReferenceEvents::begin_out() {
   memory_.body(t.swap->gap, t.iteration).state = State::leaving;
   record_.step().bytes_out += t.swap->bytes;
   command(CommandKind::start_out, kNoOp, t.swap->gap);
-  owed_ += machine_.copy_issue;
+  host_free_ = host_free_no_further_ahead() + machine_.copy_issue;
   begin(out_, machine_.copy_out_time(t.swap->bytes), {.lane = Lane::out, .gap = t.swap->gap}).transfer = t;
   return true;
 }
@@ -207,6 +210,7 @@ std::optional<StallCause> ReferenceEvents::obstacle() const {
   const Item& item = next_item();
   const std::int64_t position = std::int64_t{compute_iteration()} * n_ + item.position;
   if (!item.step && record_.iteration_start() + program_.op(item.op).issue > now_) return StallCause::issue;
+  if (host_free_ + issue_of(item) > now_) return StallCause::issue;
   for (int iteration = 0; iteration <= compute_iteration() + 1; ++iteration)
     for (const Swap& swap : lowered_.swaps)
       if (!swap.clean && swap.out_by != kAuto && std::int64_t{iteration} * n_ + swap.out_by <= position &&
@@ -231,7 +235,7 @@ bool ReferenceEvents::begin_item() {
   command(item.step ? CommandKind::replay : CommandKind::run, item.op, -1);
   if (item.step) {
     memory_.begin_step(*item.step);
-    record_.step().recompute_time += machine_.replay_time(program_.op(item.op));
+    record_.step().recompute_time += machine_.op_time(program_.op(item.op));
   } else {
     memory_.begin_op(item.op, iteration);
     for (const Access& access : program_.op(item.op).accesses)
@@ -241,9 +245,9 @@ bool ReferenceEvents::begin_item() {
   }
   note_peak();
   const Op& op = program_.op(item.op);
-  begin(compute_, (item.step ? machine_.replay_time(op) : machine_.op_time(op)) + owed_,
+  host_free_ = std::max(host_free_ + issue_of(item), now_ - machine_.host_lead);
+  begin(compute_, machine_.op_time(op),
         {.lane = Lane::compute, .replay = item.step != nullptr, .op = item.op});
-  owed_ = 0;
   return true;
 }
 
@@ -262,7 +266,7 @@ bool ReferenceEvents::begin_in() {
   note_peak();
   record_.step().bytes_in += t.swap->bytes;
   command(CommandKind::start_in, kNoOp, t.swap->gap);
-  owed_ += machine_.copy_issue;
+  host_free_ = host_free_no_further_ahead() + machine_.copy_issue;
   begin(in_, machine_.copy_in_time(t.swap->bytes), {.lane = Lane::in, .gap = t.swap->gap}).transfer = t;
   return true;
 }
@@ -305,6 +309,8 @@ std::optional<Nanoseconds> ReferenceEvents::next_time() const {
   const auto offer = [&](Nanoseconds time) { next = next ? std::min(*next, time) : time; };
   for (const Task* task : {&compute_, &out_, &in_})
     if (task->active) offer(task->end);
+  if (!compute_.active)
+    if (const Nanoseconds issued = host_free_ + issue_of(next_item()); issued > now_) offer(issued);
   if (!compute_.active && !next_item().step)
     if (const Nanoseconds issue = record_.iteration_start() + program_.op(next_item().op).issue; issue > now_)
       offer(issue);

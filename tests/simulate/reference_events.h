@@ -19,7 +19,7 @@ struct ReferenceBoundary {
   std::int64_t ins_ahead = 0;
   Nanoseconds out_left = -1;
   Nanoseconds in_left = -1;
-  Nanoseconds owed = 0;
+  Nanoseconds host_behind = 0;
   Bytes occupancy = 0;
   bool operator==(const ReferenceBoundary&) const = default;
 
@@ -99,6 +99,13 @@ class ReferenceEvents {
   bool begin_out();
   bool begin_item();
   bool begin_in();
+  Nanoseconds issue_of(const Item& item) const {
+    return item.step ? machine_.replay_issue : machine_.op_issue;
+  }
+  Nanoseconds host_free_no_further_ahead() const {
+    const Nanoseconds item = std::max(machine_.op_issue, machine_.replay_issue);
+    return std::max(host_free_, now_ - machine_.host_lead - item);
+  }
   std::optional<StallCause> obstacle() const;
 
   // Tasks and the clock.
@@ -124,7 +131,7 @@ class ReferenceEvents {
   std::vector<Item> items_;
   Nanoseconds now_ = 0;
   Task compute_, out_, in_;
-  Nanoseconds owed_ = 0;  // by the next item, for copies that the host started before it
+  Nanoseconds host_free_ = 0;  // when the host can begin to issue the next item
   std::size_t items_started_ = 0, items_ended_ = 0;
   std::int64_t ops_ended_ = 0;
   std::size_t outs_taken_ = 0;  // started or skipped

@@ -30,9 +30,24 @@ std::optional<Infeasible> misfit_by_position(const Program& program, const Machi
 }
 
 Nanoseconds plain_time(const Program& program, const Machine& machine) {
-  Nanoseconds time = 0;
-  for (const Op& op : program.ops()) time = std::max(time, op.issue) + machine.op_time(op);
-  return time;
+  if (machine.op_issue == 0 && machine.replay_issue == 0 && machine.copy_issue == 0) {
+    Nanoseconds time = 0;
+    for (const Op& op : program.ops()) time = std::max(time, op.issue) + machine.op_time(op);
+    return time;
+  }
+  Nanoseconds compute = 0;
+  for (const Op& op : program.ops()) compute += machine.op_time(op);
+  const bool slow_host = program.op_count() * machine.op_issue > compute;
+  Nanoseconds issued = slow_host ? machine.op_issue : -machine.host_lead, ended = 0, began = 0;
+  for (int iteration = 0; iteration < 4; ++iteration) {
+    began = ended;
+    for (const Op& op : program.ops()) {
+      const Nanoseconds start = std::max(std::max(ended, issued), began + op.issue);
+      issued = std::max(issued, start - machine.host_lead) + machine.op_issue;
+      ended = start + machine.op_time(op);
+    }
+  }
+  return ended - began;
 }
 
 // Iterations until the state at the end of one is that at its start, four at most.

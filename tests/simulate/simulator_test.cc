@@ -276,20 +276,35 @@ TEST(Simulator, AReplayWorksInPlaceOnItsTemporary) {
   EXPECT_EQ(o.step.step_time, 60);
 }
 
-TEST(Simulator, AReplayTakesNoLessThanTheHostNeedsToIssueIt) {
+TEST(Simulator, WhereTheDeviceWaitsEveryItemTakesTheHostsTime) {
   Problem p({op({writes(0)}), op({updates(0)}), op({}), op({reads(0)})}, {local(10, 0, 3)});
   p.decide(0, 1) = recompute_it();
-  p.machine.shortest_replay = 25;
+  p.machine.op_issue = 25;
+  p.machine.replay_issue = 15;
   const Outcome o = p.run();
-  EXPECT_EQ(o.step.recompute_time, 50);
-  EXPECT_EQ(o.step.step_time, 90);
-  EXPECT_EQ(o.step.plain_time, 40);
+  EXPECT_EQ(o.step.recompute_time, 20);
+  EXPECT_EQ(o.step.step_time, 130) << "four ops and two of them again";
+  EXPECT_EQ(o.step.plain_time, 100);
+  EXPECT_EQ(o.step.stalls[static_cast<std::size_t>(StallCause::issue)], 70);
+}
+
+TEST(Simulator, AHostThatIsAheadKeepsNobodyWaiting) {
+  // Op 0 is long: meanwhile the host issues what follows, as far as it can be ahead.
+  Problem p({op({}, 100), op({}, 10), op({}, 10), op({}, 10)}, {});
+  p.machine.op_issue = 20;
+  p.machine.host_lead = 1'000;
+  EXPECT_EQ(p.run().step.step_time, 130);
+  EXPECT_EQ(p.run().step.plain_time, 130);
+  p.machine.host_lead = 0;  // each is issued when the one before it starts
+  EXPECT_EQ(p.run().step.step_time, 100 + 20 + 20 + 20);
+  EXPECT_EQ(p.run().step.plain_time, 160);
 }
 
 TEST(Simulator, WhatTheHostTakesToStartACopyMakesTheNextItemLater) {
   // Out at 10, while op 1 runs; in when op 2 may begin.
   Problem p({op({writes(0)}), op({}), op({}), op({reads(0)})}, {local(10, 0, 3)});
   p.decide(0, 0) = swap_it();
+  p.machine.op_issue = 10;
   const Nanoseconds before = p.run().step.step_time;
   p.machine.copy_issue = 3;
   EXPECT_EQ(p.run().step.step_time, before + 6);

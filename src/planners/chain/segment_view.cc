@@ -147,7 +147,7 @@ class Segmenter {
       if (!needed_[static_cast<std::size_t>(j)]) continue;
       pass_again = std::max(pass_again, program_.op(j).workspace + passes);
       store_again = std::max(store_again, program_.op(j).workspace + stores);
-      stage(k).rerun += machine_.replay_time(program_.op(j));
+      stage(k).rerun += machine_.replay_price(program_.op(j));
     }
     stage(k).pass_first = up(pass_first);
     stage(k).pass_again = up(pass_again);
@@ -174,7 +174,7 @@ class Segmenter {
       for (VersionId input : program_.inputs(writer)) stack.push_back(input);
     }
     Nanoseconds total = 0;
-    for (OpIndex j : run) total += machine_.replay_time(program_.op(j));
+    for (OpIndex j : run) total += machine_.replay_price(program_.op(j));
     return total;
   }
 
@@ -225,7 +225,7 @@ class Segmenter {
       if (gone < next && gone < droppable) continue;
       next = gone + droppable / static_cast<Bytes>(kMostOptions);
       Nanoseconds rerun = 0;
-      for (OpIndex j : run) rerun += machine_.replay_time(program_.op(j));
+      for (OpIndex j : run) rerun += machine_.replay_price(program_.op(j));
       add_option(k, dropped, all - gone, rerun);
     }
   }

@@ -32,7 +32,7 @@ bool never_written(const Program& program, BlockId block) {
 
 Nanoseconds time_of(const PlanningProblem& problem, const Recipe& recipe) {
   Nanoseconds total = 0;
-  for (OpIndex op : recipe.ops) total += problem.machine.replay_time(problem.program.op(op));
+  for (OpIndex op : recipe.ops) total += problem.machine.replay_price(problem.program.op(op));
   return total;
 }
 

@@ -1,0 +1,58 @@
+// The host that issues items, where the device waits for it (docs/notes/simulation.md, Host): when the next
+// item is issued. It takes its time for every item and for every copy, and runs ahead of compute, but not
+// further than it can.
+#pragma once
+
+#include <algorithm>
+
+#include "machine/machine.h"
+
+namespace ebb {
+
+class HostLane {
+ public:
+  // A host that is faster than compute begins as far ahead as it can be; one that is slower is not ahead.
+  HostLane(const Program& program, const Machine& machine)
+      : op_(machine.op_issue),
+        replay_(machine.replay_issue),
+        copy_(machine.copy_issue),
+        lead_(machine.host_lead) {
+    Nanoseconds compute = 0;
+    for (const Op& op : program.ops()) compute += machine.op_time(op);
+    first_ = program.op_count() * op_ > compute ? 0 : -lead_ - op_;
+    begins_ = first_;
+  }
+
+  void start() { begins_ = first_; }
+  bool takes_time() const { return op_ > 0 || replay_ > 0 || copy_ > 0; }
+  // The next item, an op or one again, cannot start before this.
+  Nanoseconds issues_at(bool replay) const { return begins_ + (replay ? replay_ : op_); }
+  void item_started(bool replay, Nanoseconds now) { begins_ = std::max(issues_at(replay), now - lead_); }
+  void copy_started(Nanoseconds now) { begins_ = now + behind(now) + copy_; }
+  // What of it matters from now on: further ahead than it can be is no different.
+  Nanoseconds behind(Nanoseconds now) const {
+    return std::max(begins_ - now, -lead_ - std::max(op_, replay_));
+  }
+
+ private:
+  Nanoseconds op_, replay_, copy_, lead_;
+  Nanoseconds first_ = 0;
+  Nanoseconds begins_ = 0;  // to issue the next item
+};
+
+// The ops alone, one after the other, each not before it is issued: a late iteration.
+inline Nanoseconds plain_step(const Program& program, const Machine& machine) {
+  HostLane host(program, machine);
+  Nanoseconds now = 0, begin = 0;
+  for (int iteration = 0; iteration < (host.takes_time() ? 4 : 1); ++iteration) {
+    begin = now;
+    for (const Op& op : program.ops()) {
+      now = std::max({now, begin + op.issue, host.issues_at(false)});
+      host.item_started(false, now);
+      now += machine.op_time(op);
+    }
+  }
+  return now - begin;
+}
+
+}  // namespace ebb
