@@ -40,7 +40,8 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 
   Nanoseconds op_time(const Op& op) const;
-  // What running an op again costs, by itself.
+  // From one op to the next where the device waits for its host, and what running an op again costs.
+  Nanoseconds least_time(const Op& op) const { return std::max(op_time(op), op_issue); }
   Nanoseconds replay_price(const Op& op) const { return std::max(op_time(op), replay_issue); }
   Nanoseconds copy_out_time(Bytes bytes) const;  // nominal: latency + bytes / bandwidth, rounded up
   Nanoseconds copy_in_time(Bytes bytes) const;

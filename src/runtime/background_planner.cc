@@ -6,6 +6,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/shared_plan.h"
+#include "simulate/host_lane.h"
 #include "trace/fingerprint.h"
 
 namespace ebb {
@@ -65,7 +66,7 @@ std::shared_ptr<const PreparedPlan> judged_again(const PreparedPlan& plan, const
     again->step = step;
     again->timeline = std::move(timeline);
   } else {  // by load it may be stuck where by address it is not
-    again->step.plain_time = program.compute_time();
+    again->step.plain_time = plain_step(program, machine);
   }
   again->predicted_step = step_of(plan, program, machine);
   return again;

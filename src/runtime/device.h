@@ -50,7 +50,7 @@ struct DeviceOptions {
   bool trace_plans = false;  // recorded while a plan is followed too, which costs the host time
   bool time_ops = true;      // for the trace; a plan and recomputation have them timed anyway
   std::uint64_t seed = 0;    // of the ops' seeds
-  std::function<Nanoseconds()> clock = {};  // of the host; empty: the steady one
+  std::function<Nanoseconds()> clock = {};  // that ops are issued by; empty: the steady one
   // Told when a block that has content gets another address, or nullptr: it left. Under the device's lock; it
   // must not call the device. Blocks that the program does not know (temporaries) are reported too.
   std::function<void(Handle, std::byte*)> on_move = {};

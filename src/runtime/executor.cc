@@ -61,8 +61,7 @@ void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span
   call.seed = mix(options_.seed, static_cast<std::uint64_t>(++parts_.statistics.ops));
   try {
     list_operands(parts_.table, info, reads, writes, call.operands);
-    const bool guided = timing.guided =
-        parts_.guide.current && parts_.guide.current->op_begins({info.name, call.operands});
+    const bool guided = parts_.guide.current && parts_.guide.current->op_begins({info.name, call.operands});
     call.recorded = !recorder_.paused();
     decide_recipe(call, guided);
     for (Operand& operand : call.operands) prepare_operand(remaker_, call, operand);
@@ -143,7 +142,8 @@ bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timin
   if (parts_.guide.current) parts_.guide.current->function_begins();
   timing.wanted = wants_times();
   if (timing.wanted) {
-    timing.dry = options_.host_is_ahead && backend_.happened(last_end_);
+    timing.dry = options_.host_is_ahead && last_end_ != kHappened &&
+                 parts_.pager.is_all_of_compute(last_end_) && backend_.happened(last_end_);
     timing.start = backend_.record(Engine::compute);
   }
   timing.function_ran = true;
@@ -287,14 +287,14 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   const Nanoseconds in_function = timing.function_ended - timing.function_began;
   const OpSpan span{timing.start, end, timing.dry ? in_function : 0};
   if (timing.wanted) timer_.add(span, step, record);
+  if (timing.wanted && completed && last_issue_)
+    timer_.host_pace().add(timing.dry, timing.issue - *last_issue_, in_function);
   last_end_ = end;
   if (parts_.guide.current) parts_.guide.current->op_ended(step, span);
   let_go(call);
+  last_issue_ = timing.wanted && completed ? std::optional(timing.issue) : std::nullopt;
   if (!completed) return;
   held_ += time() - timing.entered - in_function;
-  if (timing.wanted && last_issue_)
-    timer_.host_pace().add(timing.dry, timing.issue - *last_issue_, in_function);
-  last_issue_ = timing.wanted ? std::optional(timing.issue) : std::nullopt;
 }
 
 void Executor::let_go(OpCall& call) {

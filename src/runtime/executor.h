@@ -50,7 +50,6 @@ class Executor {
     bool function_ran = false;
     bool wanted = false;
     bool dry = false;         // the device had nothing left to do, if wanted
-    bool guided = false;      // a plan knows where the op's mallocs go
     Event start = kHappened;  // if wanted
   };
   bool wants_times() const { return parts_.guide.current ? parts_.guide.wants_times : options_.time_ops; }

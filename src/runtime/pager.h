@@ -115,6 +115,8 @@ class Pager {
 
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark();
+  // Nothing was since that event.
+  bool is_all_of_compute(Event mark) const { return mark_ == mark && marked_tick_ == tick_; }
   void compute_advanced() { ++tick_; }
   // REQUIRES: the name stays until the op has ended.
   void op_began(std::string_view name) {

@@ -5,6 +5,7 @@
 
 #include "plan/host_copies.h"
 #include "plan/recipes.h"
+#include "simulate/host_lane.h"
 
 namespace ebb {
 namespace {
@@ -121,7 +122,7 @@ BoundProblem::BoundProblem(const Program& p, const Gaps& gaps, const Machine& m,
     const Bytes workspace = options.workspace ? 0 : program.op(i).workspace;
     excess.push_back(program.demand(i) - workspace - limit);
   }
-  plain_time = with_issue_times(program, op_time);
+  plain_time = std::max(with_issue_times(program, op_time), plain_step(program, machine));
 }
 
 Nanoseconds round_up(const BoundProblem& problem, double nanoseconds) {

@@ -17,7 +17,13 @@ void EventLoop::start(const CompiledPlan& plan, Bytes limit, Timeline* timeline,
   schedule_ = schedule;
   now_ = iteration_start_ = 0;
   compute_ = out_ = in_ = Task{};
-  host_.start();
+  IssuedWork issued{.copies = out_count() + in_count()};
+  if (host_.takes_time())
+    for (const Item& item : items_) {
+      ++(item.replay ? issued.replays : issued.ops);
+      issued.compute += item.duration;
+    }
+  host_.start(issued);
   item_ = item_base_ = iteration_ = 0;
   outs_started_ = outs_done_ = ins_started_ = ins_done_ = 0;
   next_out_ = next_in_ = 0;

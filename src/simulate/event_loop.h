@@ -46,10 +46,7 @@ class EventLoop {
  public:
   // REQUIRES: both outlive the loop.
   EventLoop(const Program& program, const Machine& machine)
-      : program_(program),
-        machine_(machine),
-        copy_stretch_(machine.copy_stretch()),
-        host_(program, machine) {}
+      : program_(program), machine_(machine), copy_stretch_(machine.copy_stretch()), host_(machine) {}
 
   // At time 0 of `plan`, which has to stay as it is while iterations run. `timeline` and `schedule` are for
   // run_iteration<true>.

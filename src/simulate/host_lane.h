@@ -9,21 +9,28 @@
 
 namespace ebb {
 
+// What is issued in an iteration, and how long compute takes for it.
+struct IssuedWork {
+  std::int64_t ops = 0;
+  std::int64_t replays = 0;
+  std::int64_t copies = 0;
+  Nanoseconds compute = 0;
+};
+
 class HostLane {
  public:
-  // A host that is faster than compute begins as far ahead as it can be; one that is slower is not ahead.
-  HostLane(const Program& program, const Machine& machine)
+  explicit HostLane(const Machine& machine)
       : op_(machine.op_issue),
         replay_(machine.replay_issue),
         copy_(machine.copy_issue),
-        lead_(machine.host_lead) {
-    Nanoseconds compute = 0;
-    for (const Op& op : program.ops()) compute += machine.op_time(op);
-    first_ = program.op_count() * op_ > compute ? 0 : -lead_ - op_;
-    begins_ = first_;
-  }
+        lead_(machine.host_lead) {}
 
-  void start() { begins_ = first_; }
+  // At time 0. A host that is faster than compute begins as far ahead as it can be; one that is slower is not
+  // ahead.
+  void start(const IssuedWork& each) {
+    const Nanoseconds host = each.ops * op_ + each.replays * replay_ + each.copies * copy_;
+    begins_ = host > each.compute ? 0 : -lead_ - op_;
+  }
   bool takes_time() const { return op_ > 0 || replay_ > 0 || copy_ > 0; }
   // The next item, an op or one again, cannot start before this.
   Nanoseconds issues_at(bool replay) const { return begins_ + (replay ? replay_ : op_); }
@@ -36,13 +43,15 @@ class HostLane {
 
  private:
   Nanoseconds op_, replay_, copy_, lead_;
-  Nanoseconds first_ = 0;
   Nanoseconds begins_ = 0;  // to issue the next item
 };
 
 // The ops alone, one after the other, each not before it is issued: a late iteration.
 inline Nanoseconds plain_step(const Program& program, const Machine& machine) {
-  HostLane host(program, machine);
+  HostLane host(machine);
+  Nanoseconds compute = 0;
+  for (const Op& op : program.ops()) compute += machine.op_time(op);
+  host.start({.ops = program.op_count(), .compute = compute});
   Nanoseconds now = 0, begin = 0;
   for (int iteration = 0; iteration < (host.takes_time() ? 4 : 1); ++iteration) {
     begin = now;

@@ -36,10 +36,11 @@ class ScheduleRun {
         machine_(machine),
         commands_(schedule.commands),
         options_(options),
-        host_(program, machine) {
+        host_(machine) {
     list_items();
     list_nodes();
     wait_for_copies(lowered);
+    host_.start(issued_work());
   }
 
   Nanoseconds run();
@@ -50,6 +51,7 @@ class ScheduleRun {
   };
   void list_items();
   void list_nodes();
+  IssuedWork issued_work() const;
   Release release_at(std::size_t index) const;
   void wait_for_addresses(std::size_t index);
   void wait_for_copies(const LoweredPlan& lowered);
@@ -170,6 +172,17 @@ void ScheduleRun::list_nodes() {
     }
     queue_[static_cast<std::size_t>(node.lane)].push_back(static_cast<std::int32_t>(i));
   }
+}
+
+IssuedWork ScheduleRun::issued_work() const {
+  IssuedWork issued;
+  for (const std::int32_t item : items_) {
+    const Node& node = nodes_[static_cast<std::size_t>(item)];
+    ++(node.again ? issued.replays : issued.ops);
+    issued.compute += node.nominal;
+  }
+  issued.copies = static_cast<std::int64_t>(queue_[1].size() + queue_[2].size());
+  return issued;
 }
 
 void ScheduleRun::wait_for_addresses(std::size_t index) {

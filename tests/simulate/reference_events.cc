@@ -29,9 +29,13 @@ ReferenceEvents::ReferenceEvents(const Program& program, const Gaps& gaps, const
       items_.push_back({.position = j, .op = step.op, .step = &step});
     items_.push_back({.position = j, .op = j});
   }
-  Nanoseconds compute = 0;
-  for (OpIndex j = 0; j < n_; ++j) compute += machine_.op_time(program_.op(j));
-  if (n_ * machine_.op_issue <= compute) host_free_ = -machine_.host_lead - machine_.op_issue;
+  Nanoseconds compute = 0, host = 0;
+  for (const Item& item : items_) {
+    compute += machine_.op_time(program_.op(item.op));
+    host += issue_of(item);
+  }
+  host += static_cast<Nanoseconds>(lowered_.outs.size() + lowered_.ins.size()) * machine_.copy_issue;
+  if (host <= compute) host_free_ = -machine_.host_lead - machine_.op_issue;
 }
 
 std::optional<Infeasible> ReferenceEvents::run_iteration() {

@@ -12,7 +12,7 @@ class ComputeBefore {
     before_.push_back(0);
     for (int round = 0; round < 2; ++round)
       for (const Op& op : problem.program.ops())
-        before_.push_back(before_.back() + problem.machine.op_time(op));
+        before_.push_back(before_.back() + problem.machine.least_time(op));
   }
   // Of the ops in [first, last]; last < 2n.
   Nanoseconds between(OpIndex first, OpIndex last) const {

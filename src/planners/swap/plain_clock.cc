@@ -9,7 +9,7 @@ PlainClock::PlainClock(const Program& program, const Machine& machine) {
   for (const Op& op : program.ops()) {
     now = std::max(now, op.issue);
     starts_.push_back(now);
-    now += machine.op_time(op);
+    now += machine.least_time(op);
     ends_.push_back(now);
   }
 }
