@@ -95,13 +95,9 @@ void follow(const Program& program, const Machine& machine, int percent, const s
     backend.work(machine.op_time(op));
     if (is_cold) others.read();
   });
-  for (int i = 0; i < 60 && device.status().mode != Mode::planned; ++i) {
-    player.iterate();
-    while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (!device.status().refusal.empty()) break;
-  }
+  const bool is_planned = player.iterate_until_planned(60);
   const DeviceStatus status = device.status();
-  if (status.mode != Mode::planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
+  if (!is_planned) return fmt::print("{:>4}% {:<16} {}\n", percent, planner, status.refusal);
   std::ignore = player.take_times();
   CALLGRIND_START_INSTRUMENTATION;
   for (int i = 0; i < kIterations; ++i) player.iterate();

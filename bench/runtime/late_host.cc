@@ -16,6 +16,7 @@
 #include "../comma_list.h"
 #include "machine/machine_file.h"
 #include "runtime/virtual_backend.h"
+#include "simulate/host_lane.h"
 #include "step_player.h"
 #include "trace/generate.h"
 #include "trace/load.h"
@@ -49,20 +50,6 @@ Program deep_program(Machine& machine) {
   return program;
 }
 
-// Issues all ops of some iterations and lets them run.
-double plain_step(const Program& program, const Machine& machine, const Host& host) {
-  constexpr int kIterations = 4;
-  Nanoseconds issued = 0, done = 0, begin = 0;
-  for (int i = 0; i < kIterations; ++i) {
-    begin = done;
-    for (const Op& op : program.ops()) {
-      issued = std::max(issued + host.per_op, done - kAhead);
-      done = std::max(done, issued) + machine.op_time(op);
-    }
-  }
-  return static_cast<double>(done - begin);
-}
-
 void show(const char* what, const Device& device, double plain) {
   const DeviceStatus status = device.status();
   const IterationStatistics last = device.iterations().back();
@@ -75,8 +62,11 @@ void show(const char* what, const Device& device, double plain) {
   std::fflush(stdout);
 }
 
-void follow(const Program& program, Machine machine, int percent, const Host& host) {
-  const double plain = plain_step(program, machine, host);
+void follow(const Program& program, const Machine& machine, int percent, const Host& host) {
+  Machine without_ebb = machine;
+  without_ebb.op_issue = host.per_op;
+  without_ebb.host_lead = kAhead;
+  const auto plain = static_cast<double>(plain_step(program, without_ebb));
   testing::VirtualBackend backend(machine, false);
   backend.set_host(host.times(host.on_demand));
   Machine seen = machine;
@@ -91,12 +81,8 @@ void follow(const Program& program, Machine machine, int percent, const Host& ho
   StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
   fmt::print("{}, {} ops, {} %: plain {:.1f} ms\n", program.info().name, program.op_count(), percent,
              plain * 1e-6);
-  for (int i = 0; i < kMostUntilPlanned && device.status().mode != Mode::planned; ++i) {
-    player.iterate();
-    while (device.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (!device.status().refusal.empty()) break;
-  }
-  if (device.status().mode != Mode::planned) return fmt::print("  no plan: {}\n", device.status().refusal);
+  if (!player.iterate_until_planned(kMostUntilPlanned))
+    return fmt::print("  no plan: {}\n", device.status().refusal);
   backend.set_host(host.times(kUnderAPlan));
   for (int i = 0; i < 3; ++i) player.iterate();
   show("the first plan", device, plain);

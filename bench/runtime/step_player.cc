@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <thread>
 
 namespace ebb {
 namespace {
@@ -111,6 +112,15 @@ void StepPlayer::iterate() {
     times_.exec += now() - begin;
     ++times_.execs;
   }
+}
+
+bool StepPlayer::iterate_until_planned(int most) {
+  for (int i = 0; i < most && device_.status().mode != Mode::planned; ++i) {
+    iterate();
+    while (device_.status().planning) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!device_.status().refusal.empty()) break;
+  }
+  return device_.status().mode == Mode::planned;
 }
 
 }  // namespace ebb

@@ -29,6 +29,8 @@ class StepPlayer {
   ~StepPlayer();
 
   void iterate();
+  // Until a plan is followed: false if it is known that there is none, or after so many iterations.
+  bool iterate_until_planned(int most);
   PlayerTimes take_times() { return std::exchange(times_, {}); }
 
  private:

@@ -13,7 +13,6 @@ namespace ebb {
 class OpTimes {
  public:
   static constexpr std::size_t kMost = 3;  // iterations; the first ones are kept
-
   static constexpr Nanoseconds kNotTimed = -1;
 
   // Of one iteration, by op.

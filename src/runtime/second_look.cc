@@ -31,12 +31,24 @@ TimedStep with_slower_host(const TimedStep& step, double share) {
   return slower;
 }
 
+// What a plan takes if ops and host take other times.
+class PlanClock {
+ public:
+  explicit PlanClock(const PreparedPlan& plan)
+      : plan_(plan), waits_(layout::address_waits(plan.arena, plan.layout)) {}
+  Nanoseconds operator()(const Program& program, const Machine& machine) const {
+    return replay(program, plan_.gaps, machine, plan_.lowered, plan_.schedule, {.waits = &waits_});
+  }
+  Nanoseconds operator()(const TimedStep& step) const { return (*this)(step.program, step.machine); }
+
+ private:
+  const PreparedPlan& plan_;
+  const AddressWaits waits_;
+};
+
 // Nothing if the step does not follow what `change` does to a part of it that takes `all`.
-std::optional<TimedStep> fitted(const TimedStep& step, const PreparedPlan& plan, Nanoseconds measured,
+std::optional<TimedStep> fitted(const TimedStep& step, const PlanClock& takes, Nanoseconds measured,
                                 Nanoseconds all, TimedStep (*change)(const TimedStep&, double)) {
-  const auto takes = [&](const TimedStep& changed) {
-    return step_of(plan, changed.program, changed.machine);
-  };
   const Nanoseconds longer = takes(change(step, 1 + kProbe)) - takes(step);
   if (all <= 0 || static_cast<double>(longer) < kFollows * kProbe * static_cast<double>(all))
     return std::nullopt;
@@ -66,17 +78,17 @@ Program with_times(const Program& program, const SeenTimes& seen) {
 }
 
 Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine) {
-  const AddressWaits waits = layout::address_waits(plan.arena, plan.layout);
-  return replay(program, plan.gaps, machine, plan.lowered, plan.schedule, {.waits = &waits});
+  return PlanClock(plan)(program, machine);
 }
 
 TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measured) {
+  const PlanClock takes(plan);
   const Nanoseconds ops = step.program.compute_time();
-  if (std::optional<TimedStep> found = fitted(step, plan, measured, ops, with_longer_ops)) return *found;
+  if (std::optional<TimedStep> found = fitted(step, takes, measured, ops, with_longer_ops)) return *found;
   const auto replays = static_cast<std::int64_t>(plan.lowered.replays.size());
   const Nanoseconds host =
       step.program.op_count() * step.machine.op_issue + replays * step.machine.replay_issue;
-  if (std::optional<TimedStep> found = fitted(step, plan, measured, host, with_slower_host)) return *found;
+  if (std::optional<TimedStep> found = fitted(step, takes, measured, host, with_slower_host)) return *found;
   return step;
 }
 

@@ -76,13 +76,6 @@ bool collect_reruns(const Program& program, const std::vector<OpIndex>& ends, co
   return true;
 }
 
-Nanoseconds with_issue_times(const Program& program, const std::vector<Nanoseconds>& op_time) {
-  Nanoseconds now = 0;
-  for (OpIndex i = 0; i < program.op_count(); ++i)
-    now = std::max(now, program.op(i).issue) + op_time[static_cast<std::size_t>(i)];
-  return now;
-}
-
 std::vector<Absence> find_absences(const Program& program, const Gaps& gaps) {
   const OpIndex n = program.op_count();
   const HostCopies host(program, gaps);
@@ -122,7 +115,7 @@ BoundProblem::BoundProblem(const Program& p, const Gaps& gaps, const Machine& m,
     const Bytes workspace = options.workspace ? 0 : program.op(i).workspace;
     excess.push_back(program.demand(i) - workspace - limit);
   }
-  plain_time = std::max(with_issue_times(program, op_time), plain_step(program, machine));
+  plain_time = plain_step(program, machine);
 }
 
 Nanoseconds round_up(const BoundProblem& problem, double nanoseconds) {

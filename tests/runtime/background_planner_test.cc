@@ -152,6 +152,10 @@ class PlanningAgain : public BackgroundPlanning {
     asked.host_is_ahead = true;
     return asked;
   }
+  PlanningNews first_news(BackgroundPlanner& planner) {
+    planner.start(device.trace(), machine, 0);
+    return last(planner);
+  }
   // Ops that take so many times as long as the plan was made for.
   static FollowedPlan followed(const PlanningNews& news, Nanoseconds times) {
     const std::vector<Op>& ops = news.iteration->program.ops();
@@ -166,8 +170,7 @@ class PlanningAgain : public BackgroundPlanning {
 
 TEST_F(PlanningAgain, TheSameTimesChangeNothing) {
   BackgroundPlanner planner(options());
-  planner.start(device.trace(), machine, 0);
-  const PlanningNews first = last(planner);
+  const PlanningNews first = first_news(planner);
   ASSERT_TRUE(first.preparation.plan);
   planner.start_again(followed(first, 1), machine, 0);
   const PlanningNews second = last(planner);
@@ -177,8 +180,7 @@ TEST_F(PlanningAgain, TheSameTimesChangeNothing) {
 
 TEST_F(PlanningAgain, OtherTimesAreWhatIsToBeExpected) {
   BackgroundPlanner planner(options());
-  planner.start(device.trace(), machine, 0);
-  const PlanningNews first = last(planner);
+  const PlanningNews first = first_news(planner);
   ASSERT_TRUE(first.preparation.plan);
   planner.start_again(followed(first, 3), machine, 0);
   const PlanningNews second = last(planner);
@@ -200,8 +202,7 @@ TEST_F(PlanningAgain, ASearchThatIsStoppedChangesNothing) {
     return find_planner("ebb").plan(problem, planning);
   };
   BackgroundPlanner planner(asked);
-  planner.start(device.trace(), machine, 0);
-  const PlanningNews first = last(planner);
+  const PlanningNews first = first_news(planner);
   ASSERT_TRUE(first.preparation.plan);
   stopped = &planner;
   planner.start_again(followed(first, 3), machine, 0);

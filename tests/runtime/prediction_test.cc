@@ -97,6 +97,20 @@ void run_while_improving(ProgramRunner& runner, const Device& device) {
   }
 }
 
+// Of a device that looks at the times of its plans, within 60 % of the program's memory.
+DeviceOptions looking_again(const Program& program, const Machine& machine,
+                            std::function<Nanoseconds()> clock) {
+  return {.limit = program.peak_demand() * kPiece * 60 / 100,
+          .mode = Mode::planned,
+          .allow_recompute = true,
+          .smallest_managed = 1,
+          .host_slab = 256 * kKiB,
+          .clock = std::move(clock),
+          .machine = machine,
+          .planning_seconds = 0.3,
+          .host_is_ahead = true};
+}
+
 // Ops that take twice as long until a plan is followed, as where moving on demand keeps the host from feeding
 // the device: the plan is made for a step with twice the time to copy.
 TEST(SecondLook, APlanMadeForOpTimesThatAreNotTrueIsMadeAgain) {
@@ -104,15 +118,7 @@ TEST(SecondLook, APlanMadeForOpTimesThatAreNotTrueIsMadeAgain) {
   const Machine machine{.name = "virtual", .bandwidth_out = 12'000'000, .bandwidth_in = 12'000'000};
   VirtualBackend backend(machine);
   backend.keep_host_ahead();
-  Device device(backend, {.limit = program.peak_demand() * kPiece * 60 / 100,
-                          .mode = Mode::planned,
-                          .allow_recompute = true,
-                          .smallest_managed = 1,
-                          .host_slab = 256 * kKiB,
-                          .clock = [] { return Nanoseconds{0}; },
-                          .machine = machine,
-                          .planning_seconds = 0.3,
-                          .host_is_ahead = true});
+  Device device(backend, looking_again(program, machine, [] { return Nanoseconds{0}; }));
   Nanoseconds times = 2;
   ProgramRunner runner(device, program, {.unit = kPiece, .work = [&](OpIndex i) {
                                            backend.work(times * program.op(i).duration);
@@ -146,14 +152,10 @@ TEST(SecondLook, APlanMadeForTheRightTimesStays) {
   const Machine machine{.name = "virtual", .bandwidth_out = 12'000'000, .bandwidth_in = 12'000'000};
   VirtualBackend backend(machine);
   backend.keep_host_ahead();
-  Device device(backend, {.limit = program.peak_demand() * kPiece * 60 / 100,
-                          .mode = Mode::planned,
-                          .smallest_managed = 1,
-                          .host_slab = 256 * kKiB,
-                          .clock = [] { return Nanoseconds{0}; },
-                          .planner = "ondemand",
-                          .machine = machine,
-                          .host_is_ahead = true});
+  DeviceOptions options = looking_again(program, machine, [] { return Nanoseconds{0}; });
+  options.allow_recompute = false;
+  options.planner = "ondemand";
+  Device device(backend, options);
   ProgramRunner runner(device, program,
                        {.unit = kPiece, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
   ASSERT_TRUE(run_until_planned(runner, device, 60));
@@ -171,15 +173,7 @@ TEST(SecondLook, AStepThatWaitsForItsHostIsPredicted) {
   backend.set_host({.op = 3'000'000, .copy = 50'000, .event = 20'000, .ahead = 10'000'000});
   Machine seen = machine;
   seen.copy_issue = 50'000;
-  Device device(backend, {.limit = program.peak_demand() * kPiece * 60 / 100,
-                          .mode = Mode::planned,
-                          .allow_recompute = true,
-                          .smallest_managed = 1,
-                          .host_slab = 256 * kKiB,
-                          .clock = [&] { return backend.host_now(); },
-                          .machine = seen,
-                          .planning_seconds = 0.3,
-                          .host_is_ahead = true});
+  Device device(backend, looking_again(program, seen, [&] { return backend.host_now(); }));
   ProgramRunner runner(device, program,
                        {.unit = kPiece, .work = [&](OpIndex i) { backend.work(program.op(i).duration); }});
   ASSERT_TRUE(run_until_planned(runner, device, 60));
