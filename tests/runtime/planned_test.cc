@@ -94,7 +94,7 @@ TEST(Planned, AnEmulatedLinkChangesNoByte) {
 }
 
 TEST(Planned, ThreadsThatMallocAndFreeBesideItChangeNoByte) {
-  const PlannedSum sum = run_cases({.backend = host_backend, .may_fail = true, .churn = true}, 40);
+  const PlannedSum sum = run_cases({.backend = host_backend, .may_fail = true, .churn = true}, 120);
   EXPECT_GT(sum.planned_iterations, 0);
 }
 
