@@ -138,6 +138,7 @@ Machine random_machine(Random& random) {
   if (random.chance(30)) machine.latency_out = random.between<Nanoseconds>(0, 15);
   if (random.chance(30)) machine.latency_in = random.between<Nanoseconds>(0, 15);
   if (random.chance(20)) machine.op_issue = random.between<Nanoseconds>(1, 40);
+  if (random.chance(20)) machine.follow_issue = random.between<Nanoseconds>(1, 10);
   if (random.chance(20)) machine.replay_issue = random.between<Nanoseconds>(1, 40);
   if (random.chance(30)) machine.host_lead = random.between<Nanoseconds>(1, 200);
   if (random.chance(20)) machine.copy_issue = random.between<Nanoseconds>(1, 20);

@@ -27,7 +27,7 @@ namespace {
 constexpr double kUnderAPlan = 1.1;             // times as long as without Ebb the host takes for an op
 constexpr Nanoseconds kCopy = 5'000;            // the host takes to start one,
 constexpr Nanoseconds kEvent = 1'700;           // and to record an event
-constexpr Nanoseconds kAhead = 30'000'000;      // as far as the host can be
+constexpr std::size_t kQueue = 1'000;           // ops that may wait for the device
 constexpr Nanoseconds kDeepStep = 208'000'000;  // of the 1001 layers on the device
 constexpr int kMostUntilPlanned = 100;          // iterations
 constexpr int kMostIterations = 20'000;
@@ -40,7 +40,7 @@ struct Host {
     return {.op = static_cast<Nanoseconds>(longer * static_cast<double>(per_op)),
             .copy = kCopy,
             .event = kEvent,
-            .ahead = kAhead};
+            .queue = kQueue};
   }
 };
 
@@ -65,7 +65,7 @@ void show(const char* what, const Device& device, double plain) {
 void follow(const Program& program, const Machine& machine, int percent, const Host& host) {
   Machine without_ebb = machine;
   without_ebb.op_issue = host.per_op;
-  without_ebb.host_lead = kAhead;
+  without_ebb.host_lead = program.compute_time() / program.op_count() * static_cast<Nanoseconds>(kQueue);
   const auto plain = static_cast<double>(plain_step(program, without_ebb));
   testing::VirtualBackend backend(machine, false);
   backend.set_host(host.times(host.on_demand));

@@ -27,9 +27,9 @@ class TimedBackend final : public ForwardingBackend {
     const Timer timer(*this, BackendCall::copy);
     inner().copy(engine, to, from, bytes);
   }
-  Event record(Engine engine) override {
+  Event record(Engine engine, Stamp stamp = Stamp::none) override {
     const Timer timer(*this, BackendCall::record);
-    return inner().record(engine);
+    return inner().record(engine, stamp);
   }
   void wait(Engine engine, Event event) override {
     const Timer timer(*this, BackendCall::wait);

@@ -33,10 +33,12 @@ class CudaWorkbench final : public Workbench {
     };
     const auto rate = [&](std::initializer_list<Engine> engines) {
       Event begin[kEngines] = {}, end[kEngines] = {};
-      for (const Engine engine : engines) begin[static_cast<int>(engine)] = backend->record(engine);
+      for (const Engine engine : engines)
+        begin[static_cast<int>(engine)] = backend->record(engine, Stamp::time);
       for (int i = 0; i < kCopies; ++i)
         for (const Engine engine : engines) enqueue(engine, i);
-      for (const Engine engine : engines) end[static_cast<int>(engine)] = backend->record(engine);
+      for (const Engine engine : engines)
+        end[static_cast<int>(engine)] = backend->record(engine, Stamp::time);
       double sum = 0;
       for (const Engine engine : engines) {
         const auto e = static_cast<int>(engine);

@@ -28,6 +28,10 @@ class BackendError : public std::runtime_error {
 enum class Engine : char { compute, out, in };
 inline constexpr std::size_t kEngines = 3;
 
+// Whether an event says when it happened. One that does costs a GPU's queue some microseconds, and several
+// times that beside copies; one that does not costs it nothing.
+enum class Stamp : char { none, time };
+
 // 0 is an event that has always happened. Numbers grow in the order of recording, over all engines.
 using Event = std::uint64_t;
 inline constexpr Event kHappened = 0;
@@ -46,12 +50,13 @@ class Backend {
   // Enqueues a copy on an engine: to the host on out, to the device on in, within the device on compute.
   // Checked: the device side lies in the reservation, the host side does not, and the two do not overlap.
   virtual void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) = 0;
-  virtual Event record(Engine engine) = 0;
+  virtual Event record(Engine engine, Stamp stamp = Stamp::none) = 0;
   // What is enqueued on the engine from now on starts after the event.
   virtual void wait(Engine engine, Event event) = 0;
   virtual bool happened(Event event) = 0;
   virtual void synchronize(Event event) = 0;
-  // Time from one event to a later one. REQUIRES: both have happened and are among the last 65,536 recorded.
+  // Time from one event to a later one. REQUIRES: both are stamped, have happened and are among the last
+  // 65,536 recorded.
   virtual Nanoseconds elapsed(Event from, Event to) = 0;
 };
 

@@ -26,6 +26,8 @@ void require_recorded(Event event, std::uint64_t recorded) {
 
 void require_in_elapsed_window(Event event, std::uint64_t recorded) {
   const std::uint64_t sequence = sequence_of(event);
+  if (sequence >= 1 && !is_stamped(event))
+    throw BackendError("elapsed: " + describe(event) + " was recorded without its time");
   if (sequence >= 1 && sequence <= recorded && recorded - sequence < kElapsedWindow) return;
   throw BackendError("elapsed: " + describe(event) + " is not among the last " +
                      std::to_string(kElapsedWindow) + " of " + std::to_string(recorded) + " recorded events");

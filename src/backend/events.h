@@ -1,6 +1,6 @@
-// How backends number events: the order of recording, with the engine in the two lowest bits, so that numbers
-// grow over all engines and an event's engine needs no look-up. An engine's events happen in the order of
-// their numbers, so "the last that happened" per engine is all that has to be remembered.
+// How backends number events: the order of recording, with the engine in the two lowest bits and the stamp in
+// the third, so that numbers grow over all engines and neither needs a look-up. An engine's events happen in
+// the order of their numbers, so "the last that happened" per engine is all that has to be remembered.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ inline constexpr std::size_t index_of(Engine engine) { return static_cast<std::s
 const char* name_of(Engine engine);
 
 // REQUIRES: sequence >= 1.
-inline constexpr Event make_event(std::uint64_t sequence, Engine engine) {
-  return sequence << 2 | index_of(engine);
+inline constexpr Event make_event(std::uint64_t sequence, Engine engine, Stamp stamp) {
+  return sequence << 3 | (stamp == Stamp::time ? 4 : 0) | index_of(engine);
 }
-inline constexpr std::uint64_t sequence_of(Event event) { return event >> 2; }
+inline constexpr std::uint64_t sequence_of(Event event) { return event >> 3; }
+inline constexpr bool is_stamped(Event event) { return (event & 4) != 0; }
 inline constexpr Engine engine_of(Event event) { return static_cast<Engine>(event & 3); }
 
 // A place in the compute engine's queue that nobody has recorded yet: the `tick`-th, counted by whoever feeds

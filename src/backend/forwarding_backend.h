@@ -22,7 +22,7 @@ class ForwardingBackend : public Backend {
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) override {
     inner_->copy(engine, to, from, bytes);
   }
-  Event record(Engine engine) override { return inner_->record(engine); }
+  Event record(Engine engine, Stamp stamp = Stamp::none) override { return inner_->record(engine, stamp); }
   void wait(Engine engine, Event event) override { inner_->wait(engine, event); }
   bool happened(Event event) override { return inner_->happened(event); }
   void synchronize(Event event) override { inner_->synchronize(event); }

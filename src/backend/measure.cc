@@ -59,9 +59,9 @@ class Measurement {
   }
 
   Nanoseconds time_of(Engine engine, int copies) {
-    const Event begin = backend_.record(engine);
+    const Event begin = backend_.record(engine, Stamp::time);
     for (int i = 0; i < copies; ++i) enqueue(engine, i, options_.copy);
-    const Event end = backend_.record(engine);
+    const Event end = backend_.record(engine, Stamp::time);
     backend_.synchronize(end);
     return backend_.elapsed(begin, end);
   }
@@ -72,15 +72,15 @@ class Measurement {
 
   // From a common start to the end of the direction that is done first.
   double rate_of_both() {
-    const Event begin = backend_.record(Engine::out);
+    const Event begin = backend_.record(Engine::out, Stamp::time);
     backend_.wait(Engine::in, begin);
     std::vector<Event> ends;
     Event last_out = begin, last_in = begin;
     for (int i = 0; i < options_.copies; ++i) {
       enqueue(Engine::out, i, options_.copy);
-      ends.push_back(last_out = backend_.record(Engine::out));
+      ends.push_back(last_out = backend_.record(Engine::out, Stamp::time));
       enqueue(Engine::in, i, options_.copy);
-      ends.push_back(last_in = backend_.record(Engine::in));
+      ends.push_back(last_in = backend_.record(Engine::in, Stamp::time));
     }
     backend_.synchronize(last_out);
     backend_.synchronize(last_in);
@@ -100,9 +100,9 @@ class Measurement {
   Nanoseconds median(Between between, Engine engine) {
     std::vector<Nanoseconds> times;
     for (int i = 0; i < options_.small_copies; ++i) {
-      const Event begin = backend_.record(engine);
+      const Event begin = backend_.record(engine, Stamp::time);
       between(i);
-      const Event end = backend_.record(engine);
+      const Event end = backend_.record(engine, Stamp::time);
       backend_.synchronize(end);
       times.push_back(backend_.elapsed(begin, end));
     }
@@ -128,8 +128,8 @@ class Measurement {
         if (out) enqueue(Engine::out, i, options_.copy);
         if (in) enqueue(Engine::in, i, options_.copy);
       }
-      if (out) last_out = backend_.record(Engine::out);
-      if (in) last_in = backend_.record(Engine::in);
+      if (out) last_out = backend_.record(Engine::out, Stamp::time);
+      if (in) last_in = backend_.record(Engine::in, Stamp::time);
       times.push_back(static_cast<double>(time_of(Engine::compute, rounds_)));
       backend_.synchronize(last_out);
       backend_.synchronize(last_in);

@@ -54,6 +54,7 @@ std::string describe(const Machine& machine) {
   facts.add("latency_out", format_time(machine.latency_out));
   facts.add("latency_in", format_time(machine.latency_in));
   if (machine.op_issue > 0) facts.add("op_issue", format_time(machine.op_issue));
+  if (machine.follow_issue > 0) facts.add("follow_issue", format_time(machine.follow_issue));
   if (machine.replay_issue > 0) facts.add("replay_issue", format_time(machine.replay_issue));
   if (machine.copy_issue > 0) facts.add("copy_issue", format_time(machine.copy_issue));
   if (machine.host_lead > 0) facts.add("host_lead", format_time(machine.host_lead));

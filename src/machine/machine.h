@@ -26,8 +26,10 @@ struct Machine {
   Nanoseconds latency_out = 0;
   Nanoseconds latency_in = 0;
   // Where the device waits for its host: what the host takes to issue an op, with what the program does
-  // before it; to issue one again; to start a copy; and how far ahead of compute it can be.
+  // before it; what following a plan adds to that; what it takes to issue one again, and to start a copy; and
+  // how far ahead of compute it can be.
   Nanoseconds op_issue = 0;
+  Nanoseconds follow_issue = 0;
   Nanoseconds replay_issue = 0;
   Nanoseconds copy_issue = 0;
   Nanoseconds host_lead = 0;
@@ -41,7 +43,7 @@ struct Machine {
 
   Nanoseconds op_time(const Op& op) const;
   // From one op to the next where the device waits for its host, and what running an op again costs.
-  Nanoseconds least_time(const Op& op) const { return std::max(op_time(op), op_issue); }
+  Nanoseconds least_time(const Op& op) const { return std::max(op_time(op), op_issue + follow_issue); }
   Nanoseconds replay_price(const Op& op) const { return std::max(op_time(op), replay_issue); }
   Nanoseconds copy_out_time(Bytes bytes) const;  // nominal: latency + bytes / bandwidth, rounded up
   Nanoseconds copy_in_time(Bytes bytes) const;

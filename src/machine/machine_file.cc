@@ -30,7 +30,7 @@ struct Field {
 };
 
 // For stretches, the index into compute_stretch. Nanoseconds and Bytes are the same type.
-constexpr std::array<Field, 21> kFields = {
+constexpr std::array<Field, 22> kFields = {
     {{"name", Kind::text, &Machine::name},
      {"source", Kind::text, &Machine::source},
      {"compute_scale", Kind::factor, &Machine::compute_scale},
@@ -42,6 +42,7 @@ constexpr std::array<Field, 21> kFields = {
      {"latency_out", Kind::duration, &Machine::latency_out},
      {"latency_in", Kind::duration, &Machine::latency_in},
      {"op_issue", Kind::duration, &Machine::op_issue},
+     {"follow_issue", Kind::duration, &Machine::follow_issue},
      {"replay_issue", Kind::duration, &Machine::replay_issue},
      {"copy_issue", Kind::duration, &Machine::copy_issue},
      {"host_lead", Kind::duration, &Machine::host_lead},

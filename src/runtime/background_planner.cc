@@ -178,7 +178,7 @@ void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   }
 }
 
-void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
+void BackgroundPlanner::work(const Trace& trace, Machine machine) {
   PlanningNews news;
   try {
     const std::vector<BlockHistory> blocks = block_histories(trace, "the recorded run");
@@ -187,6 +187,7 @@ void BackgroundPlanner::work(const Trace& trace, const Machine& machine) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           to_be_planned(extract_script(trace, blocks, detection), options_));
       news.fingerprint = fingerprint(news.iteration->program);
+      machine = with_lead(machine, news.iteration->program);
       publish(news);
       const bool for_all = options_.exchange && options_.exchange->has_others();
       if (options_.exchange) news.key = key_of(news, options_, ground_);
@@ -221,9 +222,9 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
   try {
     const PreparedPlan& current = *followed.plan;
     const Program& before = followed.iteration->program;
-    TimedStep step{with_times(before, followed.seen), machine};
+    TimedStep step = as_seen(before, followed.seen, machine);
     if (followed.seen.step > 0) step = calibrated(std::move(step), current, followed.seen.step);
-    if (followed.was_searching || !are_alike(step.program.compute_time(), before.compute_time()) ||
+    if (followed.was_searching || !is_made_for(current, before, step) ||
         !are_alike(step_of(current, step.program, step.machine), current.predicted_step)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           ScriptedIteration{std::move(step.program), followed.iteration->script});

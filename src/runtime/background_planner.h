@@ -70,7 +70,7 @@ class BackgroundPlanner {
   bool poll(PlanningNews& news);
 
  private:
-  void work(const Trace& trace, const Machine& machine);
+  void work(const Trace& trace, Machine machine);
   void work_again(const FollowedPlan& followed, const Machine& machine);
   void plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine);
   void remember(const PlanningNews& news);

@@ -13,8 +13,8 @@ constexpr std::size_t kMostLookedAt = 400'000;     // events, from the last back
 constexpr std::int64_t kStrangeOps = 64;           // in a row, beside an iteration's length: look for another
 constexpr std::int64_t kRememberedIterations = 2;  // whose ops can be run again
 constexpr int kMostLooks = 3;                      // each may be followed by another plan
+constexpr std::int64_t kLeastUntouched = 3;        // iterations: a program may pause in one
 constexpr std::int64_t kMostWatching = 30;         // iterations, if they cannot be timed as they are planned
-constexpr Nanoseconds kHostLead = 20'000'000;      // as far as a driver's queue lets the host be, roughly
 constexpr std::int64_t kMeasuredCopy = 1'000'000;  // bytes over which a link's speed is asked
 
 }  // namespace
@@ -38,12 +38,12 @@ Conductor::~Conductor() { parts_.pager.set_copy_log(nullptr); }
 
 Machine Conductor::machine_now() const {
   Machine machine = link_now();
+  if (!options_.planning.host_is_ahead) return machine;
   const HostPace& pace = timer_.host_pace();
-  if (!pace.device_waits()) return machine;
   machine.op_issue = std::max(machine.op_issue, pace.op_issue());
   machine.replay_issue = std::max(machine.replay_issue, pace.replay_issue());
+  if (follower_) machine.follow_issue = std::max(machine.follow_issue, pace.follow_issue());
   machine.copy_issue = std::max(machine.copy_issue, parts_.pager.copy_issue());
-  if (machine.host_lead == 0) machine.host_lead = kHostLead;
   return machine;
 }
 
@@ -133,6 +133,7 @@ void Conductor::start_following() {
   followed_ = 0;
   has_looked_again_ = has_ended_search_ = false;
   log_.plan_begins();
+  timer_.host_pace().clear();  // it has other things to do under another plan
 }
 
 bool Conductor::is_to_look_again() const {
@@ -144,15 +145,16 @@ bool Conductor::is_to_look_again() const {
 
 void Conductor::look_again() {
   if (!is_to_look_again() || &follower_->plan() != plan_.get()) return;
-  if (!log_.watched_ops().enough()) {
+  const bool watched = log_.watched_ops().enough();
+  if (!watched || log_.untouched() < kLeastUntouched) {
     has_looked_again_ = followed_ > kMostWatching;
-    if (followed_ % 2 == 1) log_.watch_ops();  // not the first: everything went to its place in it
+    // Not the first: everything went to its place in it. And between them some that this does not touch.
+    if (!watched && followed_ % 3 == 1) log_.watch_ops();
     return;
   }
-  SeenTimes seen{.ops = log_.watched_ops(), .step = log_.shortest_step()};
+  SeenTimes seen{.ops = log_.watched_ops(), .host = log_.watched_host(), .step = log_.shortest_step()};
   if (planner_.busy()) {  // perhaps for the wrong times
-    const Program& program = iteration_->program;
-    if (are_alike(seen.total(program), program.compute_time())) return;
+    if (is_made_for(*plan_, iteration_->program, as_seen(iteration_->program, seen, machine_now()))) return;
     planner_.be_content();
     has_ended_search_ = true;
     return;
@@ -221,7 +223,7 @@ void Conductor::boundary() {
   strange_ops_ = 0;
   parts_.recipes.set_horizon(kRememberedIterations * tracker_->iteration().program.op_count());
   parts_.pager.stalls().update(backend_);
-  log_.boundary(parts_.pager.compute_mark(), counts(), parts_.pager.take_arena_peak(),
+  log_.boundary(parts_.pager.compute_mark(Stamp::time), counts(), parts_.pager.take_arena_peak(),
                 follower_ && followed_all_along_);
   if (follower_) {
     follower_->iteration_ended();

@@ -21,6 +21,12 @@ PagerOptions pager_options(const DeviceOptions& options) {
           .on_move = options.on_move};
 }
 
+OpClockOptions clock_options(const DeviceOptions& options) {
+  OpClockOptions clock{.keeps_host_ahead = options.host_is_ahead && options.mode != Mode::reactive};
+  if (options.machine) clock.bandwidth = options.machine->bandwidth_out;
+  return clock;
+}
+
 const DeviceOptions& checked(const DeviceOptions& options) {
   if (options.limit < Arena::kAlignment || options.host_limit < 0 || options.host_slab <= 0)
     throw InputError(fmt::format("a device with a limit of {} bytes, a host limit of {} and host slabs of {}",
@@ -46,7 +52,7 @@ struct Device::Parts {
                  {.seed = options.seed,
                   .keep_recipes = options.mode != Mode::observe && options.allow_recompute,
                   .time_ops = options.time_ops || options.allow_recompute,
-                  .host_is_ahead = options.host_is_ahead}) {
+                  .clock = clock_options(options)}) {
     if (options.mode != Mode::planned) return;
     if (!options.planner.empty()) find_planner(options.planner);
     ConductorOptions conducting;

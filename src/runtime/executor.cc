@@ -42,7 +42,8 @@ Executor::Executor(Backend& backend, const RuntimeParts& parts, Recorder& record
       recorder_(recorder),
       options_(options),
       remaker_(parts_),
-      timer_(backend, parts.recipes, recorder) {}
+      timer_(backend, parts.recipes, recorder),
+      clock_(backend, parts.pager, options.clock) {}
 
 void Executor::exec(const OpInfo& info, std::span<const Handle> reads, std::span<const Handle> writes,
                     const ExecFunction& function) {
@@ -142,9 +143,10 @@ bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timin
   if (parts_.guide.current) parts_.guide.current->function_begins();
   timing.wanted = wants_times();
   if (timing.wanted) {
-    timing.dry = options_.host_is_ahead && last_end_ != kHappened &&
-                 parts_.pager.is_all_of_compute(last_end_) && backend_.happened(last_end_);
-    timing.start = backend_.record(Engine::compute);
+    const Nanoseconds before = time();
+    timing.start = clock_.start();
+    timing.of_clock = time() - before;
+    timing.ran_out = clock_.had_run_out();
   }
   timing.function_ran = true;
   timing.function_began = time();
@@ -283,13 +285,20 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   }
   const std::int64_t record =
       call.recorded ? write_down(info.phase, call, timing, replayable) : Recorder::kUnrecorded;
-  const Event end = timing.wanted ? parts_.pager.compute_mark() : kHappened;
   const Nanoseconds in_function = timing.function_ended - timing.function_began;
-  const OpSpan span{timing.start, end, timing.dry ? in_function : 0};
-  if (timing.wanted) timer_.add(span, step, record);
-  if (timing.wanted && completed && last_issue_)
-    timer_.host_pace().add(timing.dry, timing.issue - *last_issue_, in_function);
-  last_end_ = end;
+  OpSpan span;
+  if (timing.wanted) {
+    const Nanoseconds before = time();
+    span = clock_.end(timing.start);
+    if (options_.clock.keeps_host_ahead && completed && last_issue_ && !timing.ran_out) {
+      span.host = timing.issue - *last_issue_;
+      const Nanoseconds in_device = before - timing.entered - in_function - timing.of_clock;
+      timer_.host_pace().add(span.host, in_function, in_device);
+    }
+    timer_.add(span, step, record);
+  } else {
+    clock_.skip();
+  }
   if (parts_.guide.current) parts_.guide.current->op_ended(step, span);
   let_go(call);
   last_issue_ = timing.wanted && completed ? std::optional(timing.issue) : std::nullopt;

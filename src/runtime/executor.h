@@ -6,6 +6,7 @@
 #include <set>
 
 #include "runtime/live_frame.h"
+#include "runtime/op_clock.h"
 #include "runtime/op_history.h"
 #include "runtime/op_timer.h"
 
@@ -14,8 +15,8 @@ namespace ebb {
 struct ExecutorOptions {
   std::uint64_t seed = 0;
   bool keep_recipes = false;
-  bool time_ops = true;        // without a guide; one knows better
-  bool host_is_ahead = false;  // as DeviceOptions has it
+  bool time_ops = true;  // without a guide; one knows better
+  OpClockOptions clock = {};
 };
 
 class Executor {
@@ -49,8 +50,9 @@ class Executor {
     Nanoseconds function_ended = 0;
     bool function_ran = false;
     bool wanted = false;
-    bool dry = false;         // the device had nothing left to do, if wanted
-    Event start = kHappened;  // if wanted
+    bool ran_out = false;      // compute, of work, before it, if wanted
+    Event start = kHappened;   // if wanted
+    Nanoseconds of_clock = 0;  // what timing it took the host
   };
   bool wants_times() const { return parts_.guide.current ? parts_.guide.wants_times : options_.time_ops; }
   // `guided`: a plan knows where the op's mallocs go.
@@ -75,11 +77,11 @@ class Executor {
   ExecutorOptions options_;
   Nanoseconds time_ = 0;
   Nanoseconds held_ = 0;                   // the host, by this device, so far
-  Event last_end_ = kHappened;             // of the op before, if it was timed,
-  std::optional<Nanoseconds> last_issue_;  // and when that was issued
+  std::optional<Nanoseconds> last_issue_;  // of the op before, if it was timed
   OpCall call_;                            // that runs
   Remaker remaker_;
   OpTimer timer_;
+  OpClock clock_;
   OpHistory history_;
   std::set<Handle> abandoned_births_;
   std::vector<PagedBlock*> blocks_;

@@ -1,5 +1,5 @@
-// Does the device wait for its host, and how long does the host take for an op? Where it does, an op costs
-// the host's time, however short it is on the device (docs/notes/planned-mode.md).
+// How long does the host take for an op? Where it is late, that is what an op costs, however short it is on
+// the device (docs/notes/planned-mode.md).
 #pragma once
 
 #include "runtime/recent_times.h"
@@ -8,30 +8,31 @@ namespace ebb {
 
 class HostPace {
  public:
-  // An op was issued so long after the one before it, and its function took the host so long. `dry`: the
-  // device had nothing left to do.
-  void add(bool dry, Nanoseconds since_last, Nanoseconds in_function) {
-    const std::size_t of = std::min(++ops_, RecentTimes::kMost);
-    dry_share_ += ((dry ? 1.0 : 0.0) - dry_share_) / static_cast<double>(of);
-    if (!dry) return;
+  // An op was issued so long after the one before it, without what the Device took; its function took the
+  // host so long, and the Device beside it. None of these may contain time in which the host waited for the
+  // device.
+  void add(Nanoseconds since_last, Nanoseconds in_function, Nanoseconds in_device) {
     whole_.add(since_last);
     functions_.add(in_function);
+    in_device_.add(in_device);
   }
 
-  // Often enough that what the host does makes the step longer.
-  bool device_waits() const { return dry_share_ >= kOften; }
+  void clear() {
+    whole_.clear();
+    functions_.clear();
+    in_device_.clear();
+  }
 
-  // Medians of ops that the device waited for; 0 if it seldom waits. One that is run again costs the host its
-  // function, not what the program does in between.
-  Nanoseconds op_issue() const { return device_waits() ? whole_.median() : 0; }
-  Nanoseconds replay_issue() const { return device_waits() ? functions_.median() : 0; }
+  // Medians: too short rather than too long, since a plan that trusts in a slow host copies too much. One
+  // that is run again costs the host its function, not what the program does in between.
+  Nanoseconds op_issue() const { return whole_.median(); }
+  Nanoseconds replay_issue() const { return functions_.median(); }
+  Nanoseconds follow_issue() const { return in_device_.median(); }
 
  private:
-  static constexpr double kOften = 0.25;
-  std::size_t ops_ = 0;
-  double dry_share_ = 0;
   RecentTimes whole_;
   RecentTimes functions_;
+  RecentTimes in_device_;
 };
 
 }  // namespace ebb

@@ -21,7 +21,7 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
     planned_ += planned;
     pending_.push_back({.statistics = statistics, .begin = begin_, .end = at});
     const bool as_planned = planned && statistics.deviations == 0;
-    pending_.back().usual = as_planned && !sampling_;
+    pending_.back().usual = as_planned && !sampling_ && !sampled_before_;
     if (sampling_ && as_planned) {
       pending_.back().samples.swap(samples_);
       pending_.back().watched = watching_;
@@ -31,6 +31,7 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
   began_ = counts;
   begin_ = at;
   samples_.clear();
+  sampled_before_ = sampling_;
   // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration and of a plan's 2nd.
   sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1)) ||
               (planned_before_ > 0 && planned_ == planned_before_ + 1);
@@ -51,8 +52,10 @@ void IterationLog::copy(Engine engine, GapId gap, Event start, Event end) {
 
 void IterationLog::plan_begins() {
   watched_.clear();
+  watched_host_.clear();
   measured_.reset();
   shortest_step_ = measured_step_ = 0;
+  untouched_ = 0;
   planned_before_ = planned_;
   watching_ = false;
   for (Pending& pending : pending_) {
@@ -72,22 +75,28 @@ void IterationLog::update() {
   }
 }
 
-std::vector<Nanoseconds> IterationLog::op_times(const Pending& pending) const {
-  std::vector<Nanoseconds> times;
+void IterationLog::keep_times(const Pending& pending) {
+  std::vector<Nanoseconds> device, host;
   for (const Sample& sample : pending.samples) {
     if (sample.lane != Lane::compute) continue;
     const auto op = static_cast<std::size_t>(sample.op);
-    if (times.size() <= op) times.resize(op + 1, OpTimes::kNotTimed);
-    times[op] = sample.span.device_time(backend_);
+    if (device.size() <= op)
+      device.resize(op + 1, OpTimes::kNotTimed), host.resize(op + 1, OpTimes::kNotTimed);
+    device[op] = sample.span.op_time(backend_);
+    host[op] = sample.span.host;
   }
-  return times;
+  watched_.add(std::move(device));
+  watched_host_.add(std::move(host));
 }
 
 void IterationLog::resolve(Pending& pending) {
   try {
     const Nanoseconds step = backend_.elapsed(pending.begin, pending.end);
     pending.statistics.step_time = step;
-    if (pending.usual) shortest_step_ = shortest_step_ == 0 ? step : std::min(shortest_step_, step);
+    if (pending.usual) {
+      shortest_step_ = untouched_ == 0 ? step : std::min(shortest_step_, step);
+      ++untouched_;
+    }
     if (!pending.samples.empty()) {
       Timeline timeline;
       for (const Sample& sample : pending.samples)
@@ -98,7 +107,7 @@ void IterationLog::resolve(Pending& pending) {
                                   .end = backend_.elapsed(pending.begin, sample.span.end)});
       std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
                        [](const Span& a, const Span& b) { return a.start < b.start; });
-      if (pending.watched) watched_.add(op_times(pending));
+      if (pending.watched) keep_times(pending);
       measured_ = std::move(timeline);
       measured_step_ = pending.statistics.step_time;
     }

@@ -47,8 +47,10 @@ class IterationLog {
   Nanoseconds measured_step() const { return measured_step_; }
   // Of the planned iterations that were watched, in which nothing deviated.
   const OpTimes& watched_ops() const { return watched_; }
-  // Of those planned iterations in which ops were not timed; 0: there was none.
+  const OpTimes& watched_host() const { return watched_host_; }
+  // Of those planned iterations that timing did not touch; 0: there was none.
   Nanoseconds shortest_step() const { return shortest_step_; }
+  std::int64_t untouched() const { return untouched_; }  // how many they were
   Nanoseconds last_step() const { return iterations_.empty() ? 0 : iterations_.back().step_time; }
   std::int64_t count() const { return next_number_; }
   std::int64_t planned() const { return planned_; }
@@ -70,15 +72,16 @@ class IterationLog {
     Event end = kHappened;
     std::vector<Sample> samples = {};
     bool watched = false;
-    bool usual = false;  // planned, and ops were not timed
+    bool usual = false;  // planned, and ops were timed neither in it nor just before, where compute was held
   };
   void resolve(Pending& pending);
-  std::vector<Nanoseconds> op_times(const Pending& pending) const;
+  void keep_times(const Pending& pending);
 
   Backend& backend_;
   std::optional<LogCounts> began_;
   Event begin_ = kHappened;
   bool sampling_ = false;
+  bool sampled_before_ = false;  // in the iteration before
   bool watching_ = false;
   std::vector<Sample> samples_;
   std::deque<Pending> pending_;
@@ -86,7 +89,9 @@ class IterationLog {
   std::optional<Timeline> measured_;
   Nanoseconds measured_step_ = 0;
   OpTimes watched_;
+  OpTimes watched_host_;
   Nanoseconds shortest_step_ = 0;
+  std::int64_t untouched_ = 0;
   std::int64_t next_number_ = 0;
   std::int64_t planned_ = 0;
   std::int64_t planned_before_ = 0;  // when the plan began

@@ -1,5 +1,5 @@
-// The events around an op that was timed, and what of the time between them is the host's: if the device had
-// nothing left to do when the first one was recorded, it waits for as long as the host takes to issue the op.
+// An op that was timed: the events around it, what of the time between them is their own, and what it took
+// the host.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,13 @@ namespace ebb {
 
 struct OpSpan {
   Event start = kHappened;
-  Event end = kHappened;  // kHappened: it was not timed
-  Nanoseconds host = 0;
+  Event end = kHappened;      // kHappened: it was not timed
+  Nanoseconds of_events = 0;  // between two with nothing in between
+  Nanoseconds host = -1;      // from the op before to this one, without the Device's own; -1: not known
 
-  // Without the host's. Throws BackendError if that cannot be said any more.
-  Nanoseconds device_time(Backend& backend) const {
-    constexpr Nanoseconds kLeast = 1'000;  // what anything takes on a device that was waited for
-    const Nanoseconds all = backend.elapsed(start, end);
-    return host > 0 ? std::max(all - host, std::min(all, kLeast)) : all;
+  // Of the op alone. Throws BackendError if that cannot be said any more.
+  Nanoseconds op_time(Backend& backend) const {
+    return std::max<Nanoseconds>(backend.elapsed(start, end) - of_events, 0);
   }
 };
 

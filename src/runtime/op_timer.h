@@ -29,7 +29,7 @@ class OpTimer {
     return std::nullopt;
   }
 
-  // Of the ops that were timed.
+  // Of the ops that were timed, where the host is kept ahead meanwhile.
   HostPace& host_pace() { return host_pace_; }
 
   void update() {
@@ -37,9 +37,9 @@ class OpTimer {
       const Pending op = pending_.front();
       pending_.pop_front();
       try {
-        // To run it again takes the host, too.
-        if (op.step != kNoStep) recipes_.set_duration(op.step, backend_.elapsed(op.span.start, op.span.end));
-        recorder_.set_duration(op.record, op.span.device_time(backend_));
+        const Nanoseconds time = op.span.op_time(backend_);
+        if (op.step != kNoStep) recipes_.set_duration(op.step, time);
+        recorder_.set_duration(op.record, time);
       } catch (const BackendError&) {
         // Its events lie too far back: it stays unmeasured.
       }

@@ -1,4 +1,4 @@
-// How long each op of an iteration took, over some iterations.
+// How long each op of an iteration took, the device or the host, over some iterations.
 #pragma once
 
 #include <array>
@@ -24,6 +24,18 @@ class OpTimes {
 
   // The median of the iterations in which the op was timed; nothing: in none.
   std::optional<Nanoseconds> median(OpIndex op) const {
+    const auto [sorted, count] = times_of(op);
+    return count > 0 ? std::optional(sorted[(count - 1) / 2]) : std::nullopt;
+  }
+  // The same of the shortest: what else happens on a host makes it longer, never shorter.
+  std::optional<Nanoseconds> least(OpIndex op) const {
+    const auto [sorted, count] = times_of(op);
+    return count > 0 ? std::optional(sorted[0]) : std::nullopt;
+  }
+
+ private:
+  // In order, and how many they are.
+  std::pair<std::array<Nanoseconds, kMost>, std::size_t> times_of(OpIndex op) const {
     std::array<Nanoseconds, kMost> sorted{};
     std::size_t count = 0;
     for (const std::vector<Nanoseconds>& times : iterations_) {
@@ -33,11 +45,9 @@ class OpTimes {
       for (; place > 0 && sorted[place - 1] > times[i]; --place) sorted[place] = sorted[place - 1];
       sorted[place] = times[i];
     }
-    if (count == 0) return std::nullopt;
-    return sorted[(count - 1) / 2];
+    return {sorted, count};
   }
 
- private:
   std::vector<std::vector<Nanoseconds>> iterations_;
 };
 

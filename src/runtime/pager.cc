@@ -47,8 +47,9 @@ Pager::~Pager() {
   }
 }
 
-Event Pager::compute_mark() {
-  if (marked_tick_ < tick_) mark_ = backend_.record(Engine::compute);
+Event Pager::compute_mark(Stamp stamp) {
+  if (marked_tick_ < tick_ || (stamp == Stamp::time && !is_stamped(mark_)))
+    mark_ = backend_.record(Engine::compute, stamp);
   marked_tick_ = tick_;
   return mark_;
 }
@@ -269,9 +270,10 @@ void Pager::copy(Engine engine, std::byte* to, const std::byte* from, Bytes byte
 
 Event Pager::timed_copy(Engine engine, const PagedBlock& block, std::byte* to, const std::byte* from) {
   const bool is_timed = measures_all() || ++copies_ % kMeasuredOfPlan == 0;
-  const Event start = is_timed ? backend_.record(engine) : kHappened;
+  const Stamp stamp = is_timed ? Stamp::time : Stamp::none;
+  const Event start = is_timed ? backend_.record(engine, stamp) : kHappened;
   copy(engine, to, from, block.bytes);
-  const Event end = backend_.record(engine);
+  const Event end = backend_.record(engine, stamp);
   last_copy_[static_cast<std::size_t>(engine)] = end;
   if (!is_timed) return end;
   meter_.update(backend_);

@@ -114,10 +114,10 @@ class Pager {
   const std::byte* readable(const PagedBlock& block) const;
 
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
-  Event compute_mark();
+  Event compute_mark(Stamp stamp = Stamp::none);
+  void compute_advanced() { ++tick_; }
   // Nothing was since that event.
   bool is_all_of_compute(Event mark) const { return mark_ == mark && marked_tick_ == tick_; }
-  void compute_advanced() { ++tick_; }
   // REQUIRES: the name stays until the op has ended.
   void op_began(std::string_view name) {
     ++now_;
@@ -148,6 +148,7 @@ class Pager {
 
   BlockState state(const PagedBlock& block);
   std::byte* data(const PagedBlock& block) const { return device_ + block.at.region.offset; }
+  const std::byte* memory() const { return device_; }  // all of it
   Bytes capacity() const { return arena_.capacity(); }
   bool may_move() const { return options_.may_move; }
   bool has_hole(Bytes bytes) const { return bytes <= 0 || arena_.has_hole(bytes); }

@@ -1,9 +1,10 @@
-// The median of the last times that were seen: what happens once, as a first allocation does, does not count.
+// The last times that were seen, in the middle: what happens once, as a first allocation does, does not
+// count.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <vector>
 
 #include "trace/quantities.h"
 
@@ -11,23 +12,34 @@ namespace ebb {
 
 class RecentTimes {
  public:
-  static constexpr std::size_t kMost = 2048;
+  // Unless told otherwise, of a few thousand ops, a few times.
+  explicit RecentTimes(std::size_t most = 16'384) : most_(most) {}
 
-  void add(Nanoseconds time) { times_[seen_++ % kMost] = time; }
+  void add(Nanoseconds time) {
+    if (times_.size() < most_)
+      times_.push_back(time);
+    else
+      times_[next_++ % most_] = time;
+  }
+
+  void clear() {
+    times_.clear();
+    next_ = 0;
+  }
 
   // 0 if there were none.
   Nanoseconds median() const {
-    const std::size_t count = std::min(seen_, kMost);
-    if (count == 0) return 0;
-    std::array<Nanoseconds, kMost> sorted = times_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(count / 2);
-    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(count));
+    if (times_.empty()) return 0;
+    std::vector<Nanoseconds> sorted = times_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
     return *middle;
   }
 
  private:
-  std::array<Nanoseconds, kMost> times_ = {};
-  std::size_t seen_ = 0;
+  std::size_t most_;
+  std::vector<Nanoseconds> times_;
+  std::size_t next_ = 0;
 };
 
 // Adds the calling thread's time between its beginning and its end; nullptr: measures nothing.

@@ -5,14 +5,16 @@
 #include <optional>
 
 #include "layout/address_waits.h"
+#include "simulate/host_lane.h"
 
 namespace ebb {
 namespace {
 
 constexpr Nanoseconds kAlike = 30;
-constexpr int kRounds = 3;        // of calibration: not all of a step scales
-constexpr double kProbe = 0.05;   // what bounds a step is longer by this share,
-constexpr double kFollows = 0.5;  // and the step by half of that at least
+constexpr Nanoseconds kQueuedOps = 1'000;  // may wait for compute, roughly
+constexpr int kRounds = 3;                 // of calibration: not all of a step scales
+constexpr double kProbe = 0.05;            // what bounds a step is longer by this share,
+constexpr double kFollows = 0.5;           // and the step by half of that at least
 
 Nanoseconds scaled(Nanoseconds time, double share) {
   return static_cast<Nanoseconds>(static_cast<double>(time) * share);
@@ -24,11 +26,11 @@ TimedStep with_longer_ops(const TimedStep& step, double share) {
   return {Program::build(step.program.info(), std::move(ops), step.program.blocks()), step.machine};
 }
 
-TimedStep with_slower_host(const TimedStep& step, double share) {
-  TimedStep slower = step;
-  slower.machine.op_issue = scaled(step.machine.op_issue, share);
-  slower.machine.replay_issue = scaled(step.machine.replay_issue, share);
-  return slower;
+TimedStep with_other_host(const TimedStep& step, double share) {
+  TimedStep other = step;
+  for (Nanoseconds Machine::*issue : {&Machine::op_issue, &Machine::follow_issue, &Machine::replay_issue})
+    other.machine.*issue = scaled(step.machine.*issue, share);
+  return other;
 }
 
 // What a plan takes if ops and host take other times.
@@ -64,17 +66,28 @@ std::optional<TimedStep> fitted(const TimedStep& step, const PlanClock& takes, N
 
 bool are_alike(Nanoseconds a, Nanoseconds b) { return std::abs(a - b) * kAlike <= std::max(a, b); }
 
-Nanoseconds SeenTimes::total(const Program& program) const {
-  Nanoseconds sum = 0;
-  for (OpIndex i = 0; i < program.op_count(); ++i) sum += ops.median(i).value_or(program.op(i).duration);
-  return sum;
+Machine with_lead(Machine machine, const Program& program) {
+  if (machine.op_issue > 0 && machine.host_lead == 0 && program.op_count() > 0)
+    machine.host_lead = kQueuedOps * program.compute_time() / program.op_count();
+  return machine;
 }
 
-Program with_times(const Program& program, const SeenTimes& seen) {
+TimedStep as_seen(const Program& program, const SeenTimes& seen, const Machine& machine) {
   std::vector<Op> ops = program.ops();
   for (std::size_t i = 0; i < ops.size(); ++i)
     ops[i].duration = seen.ops.median(static_cast<OpIndex>(i)).value_or(ops[i].duration);
-  return Program::build(program.info(), std::move(ops), program.blocks());
+  TimedStep step{Program::build(program.info(), std::move(ops), program.blocks()), machine};
+  Nanoseconds host = 0, known = 0;
+  for (OpIndex i = 0; i < program.op_count(); ++i)
+    if (const std::optional<Nanoseconds> least = seen.host.least(i)) host += *least, ++known;
+  if (known > 0) step.machine.op_issue = host / known;
+  step.machine = with_lead(step.machine, step.program);
+  return step;
+}
+
+bool is_made_for(const PreparedPlan& plan, const Program& program, const TimedStep& step) {
+  return are_alike(step.program.compute_time(), program.compute_time()) &&
+         are_alike(plain_step(step.program, step.machine), plan.step.plain_time);
 }
 
 Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine) {
@@ -86,9 +99,10 @@ TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measu
   const Nanoseconds ops = step.program.compute_time();
   if (std::optional<TimedStep> found = fitted(step, takes, measured, ops, with_longer_ops)) return *found;
   const auto replays = static_cast<std::int64_t>(plan.lowered.replays.size());
-  const Nanoseconds host =
-      step.program.op_count() * step.machine.op_issue + replays * step.machine.replay_issue;
-  if (std::optional<TimedStep> found = fitted(step, takes, measured, host, with_slower_host)) return *found;
+  const Nanoseconds host = step.program.op_count() * (step.machine.op_issue + step.machine.follow_issue) +
+                           replays * step.machine.replay_issue;
+  if (measured >= takes(step)) return step;
+  if (std::optional<TimedStep> found = fitted(step, takes, measured, host, with_other_host)) return *found;
   return step;
 }
 

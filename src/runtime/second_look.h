@@ -15,20 +15,26 @@ bool are_alike(Nanoseconds a, Nanoseconds b);
 
 // How long ops took under a plan.
 struct SeenTimes {
-  OpTimes ops = {};
+  OpTimes ops = {};      // the device
+  OpTimes host = {};     // that issued them
   Nanoseconds step = 0;  // a whole iteration in which ops were not timed; 0: not known
-
-  // All ops together; those that were not timed take as long as they do in the program.
-  Nanoseconds total(const Program& program) const;
 };
 
-// The program with its op times as they were seen.
-Program with_times(const Program& program, const SeenTimes& seen);
+// As far ahead of a program's ops as a driver's queue lets the host be.
+Machine with_lead(Machine machine, const Program& program);
 
-// The step with op times, or the host's time for an op, longer or shorter, so that the plan takes as long as
-// it was measured: what lies between ops is in it, and what timing them cost is not. What is changed is what
-// bounds the step, and nothing if that is the plan's copies; to half at the least and twice at the most.
-// REQUIRES: the plan was made for this program, whatever its times; measured > 0.
+// The program with its op times as they were seen, on a machine whose host takes what it was seen to take.
+TimedStep as_seen(const Program& program, const SeenTimes& seen, const Machine& machine);
+
+// Do the ops of the step, and the host that issues them, take what they took when the plan was made, for
+// `program`?
+bool is_made_for(const PreparedPlan& plan, const Program& program, const TimedStep& step);
+
+// The step with op times longer or shorter, or the host's time for an op shorter, so that the plan takes as
+// long as it was measured: what lies between ops is in it, and what timing them cost is not. What is changed
+// is what bounds the step, and nothing if that is the plan's copies; to half at the least and twice at the
+// most. A host is not made slower: a plan that copies too much, because it was made for a slower host, would
+// only prove itself right. REQUIRES: the plan was made for this program, whatever its times; measured > 0.
 TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measured);
 
 // What the plan takes, addresses included, if ops take the program's times.

@@ -49,6 +49,7 @@ void slow_down(Machine& machine, const Machine& other) {
   machine.bandwidth_out = std::min(machine.bandwidth_out, other.bandwidth_out);
   machine.bandwidth_in = std::min(machine.bandwidth_in, other.bandwidth_in);
   machine.op_issue = std::max(machine.op_issue, other.op_issue);
+  machine.follow_issue = std::max(machine.follow_issue, other.follow_issue);
   machine.replay_issue = std::max(machine.replay_issue, other.replay_issue);
   machine.copy_issue = std::max(machine.copy_issue, other.copy_issue);
   machine.host_lead = std::max(machine.host_lead, other.host_lead);

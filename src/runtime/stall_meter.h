@@ -18,9 +18,9 @@ class StallMeter {
   // Makes compute wait for the event. One in `of` such waits is measured and counts for all of them.
   void wait(Backend& backend, Event event, StallCause cause, int of = 1) {
     if (!is_chosen(of) || backend.happened(event)) return backend.wait(Engine::compute, event);
-    const Event begin = backend.record(Engine::compute);
+    const Event begin = backend.record(Engine::compute, Stamp::time);
     backend.wait(Engine::compute, event);
-    const Event end = backend.record(Engine::compute);
+    const Event end = backend.record(Engine::compute, Stamp::time);
     if (samples_.size() < kMostSamples) samples_.push_back({cause, of, begin, end});
   }
 

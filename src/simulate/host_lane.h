@@ -19,8 +19,9 @@ struct IssuedWork {
 
 class HostLane {
  public:
-  explicit HostLane(const Machine& machine)
-      : op_(machine.op_issue),
+  enum class Follows : char { plan, nothing };
+  explicit HostLane(const Machine& machine, Follows follows = Follows::plan)
+      : op_(machine.op_issue + (follows == Follows::plan ? machine.follow_issue : 0)),
         replay_(machine.replay_issue),
         copy_(machine.copy_issue),
         lead_(machine.host_lead) {}
@@ -46,9 +47,9 @@ class HostLane {
   Nanoseconds begins_ = 0;  // to issue the next item
 };
 
-// The ops alone, one after the other, each not before it is issued: a late iteration.
+// The ops alone, one after the other, each not before it is issued, and no plan to follow: a late iteration.
 inline Nanoseconds plain_step(const Program& program, const Machine& machine) {
-  HostLane host(machine);
+  HostLane host(machine, HostLane::Follows::nothing);
   Nanoseconds compute = 0;
   for (const Op& op : program.ops()) compute += machine.op_time(op);
   host.start({.ops = program.op_count(), .compute = compute});

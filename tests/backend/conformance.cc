@@ -204,10 +204,10 @@ std::string very_old_events_count_as_happened(const MakeBackend& make) {
   Bench bench(make);
   Backend& backend = *bench.backend;
   std::vector<Event> old;
-  for (const Engine engine : kAllEngines) old.push_back(backend.record(engine));
+  for (const Engine engine : kAllEngines) old.push_back(backend.record(engine, Stamp::time));
   for (int i = 0; i < 25'000; ++i)
     for (const Engine engine : kAllEngines) {
-      const Event event = backend.record(engine);
+      const Event event = backend.record(engine, Stamp::time);
       if (i % 1000 == 0) backend.synchronize(event);
     }
   for (const Engine engine : kAllEngines) bench.synchronize(engine);
@@ -217,7 +217,7 @@ std::string very_old_events_count_as_happened(const MakeBackend& make) {
     for (const Engine engine : kAllEngines) backend.wait(engine, event);
   }
   return expect_error("elapsed of an event out of the window",
-                      [&] { backend.elapsed(old[0], backend.record(Engine::compute)); });
+                      [&] { backend.elapsed(old[0], backend.record(Engine::compute, Stamp::time)); });
 }
 
 std::string elapsed_grows_along_an_engine(const MakeBackend& make) {
@@ -228,7 +228,7 @@ std::string elapsed_grows_along_an_engine(const MakeBackend& make) {
     for (int i = 0; i < 30; ++i) {
       if (engine == Engine::in) bench.copy_in(i % 8, 0);
       if (engine == Engine::out) bench.copy_out(i % 8, 0);
-      events.push_back(backend.record(engine));
+      events.push_back(backend.record(engine, Stamp::time));
     }
     backend.synchronize(events.back());
     Nanoseconds sum = 0;
@@ -245,11 +245,21 @@ std::string elapsed_grows_along_an_engine(const MakeBackend& make) {
   return "";
 }
 
+std::string elapsed_refuses_events_without_their_time(const MakeBackend& make) {
+  const auto backend = make();
+  const Event stamped = backend->record(Engine::compute, Stamp::time);
+  const Event other = backend->record(Engine::compute);
+  const Event last = backend->record(Engine::compute, Stamp::time);
+  backend->synchronize(last);
+  backend->elapsed(stamped, last);
+  return expect_error("elapsed of an event without its time", [&] { backend->elapsed(stamped, other); });
+}
+
 std::string elapsed_answers_over_its_whole_window(const MakeBackend& make) {
   const auto backend = make();
-  const Event first = backend->record(Engine::compute);
-  for (int i = 0; i < 65'534; ++i) backend->record(Engine::compute);
-  const Event last = backend->record(Engine::compute);
+  const Event first = backend->record(Engine::compute, Stamp::time);
+  for (int i = 0; i < 65'534; ++i) backend->record(Engine::compute, Stamp::time);
+  const Event last = backend->record(Engine::compute, Stamp::time);
   backend->synchronize(last);
   return backend->elapsed(first, last) >= 0 ? "" : "negative";
 }
@@ -339,6 +349,7 @@ const std::vector<Check>& all_checks() {
       EBB_CHECK(very_old_events_count_as_happened),
       EBB_CHECK(elapsed_grows_along_an_engine),
       EBB_CHECK(elapsed_answers_over_its_whole_window),
+      EBB_CHECK(elapsed_refuses_events_without_their_time),
       EBB_CHECK(destruction_finishes_what_is_enqueued),
       EBB_CHECK(copies_outside_the_reservation_are_errors),
       EBB_CHECK(slabs_may_be_made_beside_the_copies),

@@ -7,17 +7,17 @@ namespace {
 
 TEST(Events, CarryTheirEngineAndTheirPlaceInTheOrder) {
   for (const Engine engine : {Engine::compute, Engine::out, Engine::in}) {
-    EXPECT_EQ(engine_of(make_event(7, engine)), engine);
-    EXPECT_EQ(sequence_of(make_event(7, engine)), 7u);
-    EXPECT_GT(make_event(1, engine), kHappened);
-    EXPECT_LT(make_event(7, engine), make_event(8, Engine::compute));
+    EXPECT_EQ(engine_of(make_event(7, engine, Stamp::time)), engine);
+    EXPECT_EQ(sequence_of(make_event(7, engine, Stamp::time)), 7u);
+    EXPECT_GT(make_event(1, engine, Stamp::time), kHappened);
+    EXPECT_LT(make_event(7, engine, Stamp::time), make_event(8, Engine::compute, Stamp::time));
   }
-  EXPECT_EQ(describe(make_event(17, Engine::out)), "out event 17");
+  EXPECT_EQ(describe(make_event(17, Engine::out, Stamp::time)), "out event 17");
 }
 
 TEST(Events, TheElapsedWindowIsTheLast65536) {
   const auto ask = [](std::uint64_t sequence, std::uint64_t recorded) {
-    require_in_elapsed_window(make_event(sequence, Engine::in), recorded);
+    require_in_elapsed_window(make_event(sequence, Engine::in, Stamp::time), recorded);
   };
   EXPECT_NO_THROW(ask(1, 1));
   EXPECT_NO_THROW(ask(1, 65'536));

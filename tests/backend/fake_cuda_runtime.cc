@@ -11,6 +11,7 @@ struct CUstream_st {
   ebb::Engine engine;
 };
 struct CUevent_st {
+  ebb::Stamp stamp = ebb::Stamp::time;
   ebb::Event event = ebb::kHappened;  // until it is recorded: waiting for it does nothing, as on a real GPU
 };
 
@@ -112,9 +113,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   ++state().counts.events;
-  *event = new CUevent_st;
+  *event = new CUevent_st{.stamp = flags & cudaEventDisableTiming ? ebb::Stamp::none : ebb::Stamp::time};
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -124,7 +125,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   RETURN_IF_INJECTED("cudaEventRecord");
-  event->event = state().gpu->record(engine_of(stream));
+  event->event = state().gpu->record(engine_of(stream), event->stamp);
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {

@@ -81,9 +81,9 @@ TEST(SlowCopies, TakeTheLinkSeveralTimesAndLeaveTheSameBytes) {
   std::byte* device = backend.reserve(64);
   std::byte* host = backend.host_slab(64);
   host[0] = std::byte{9};
-  const Event before = backend.record(Engine::in);
+  const Event before = backend.record(Engine::in, Stamp::time);
   backend.copy(Engine::in, device, host, 64);
-  const Event after = backend.record(Engine::in);
+  const Event after = backend.record(Engine::in, Stamp::time);
   backend.synchronize(after);
   EXPECT_EQ(device[0], std::byte{9});
   EXPECT_GE(backend.elapsed(before, after), 8'000'000);

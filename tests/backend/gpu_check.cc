@@ -84,24 +84,24 @@ class Measurement {
   }
 
   double one_way(Engine engine) {
-    const Event begin = backend_->record(engine);
+    const Event begin = backend_->record(engine, Stamp::time);
     for (int i = 0; i < kCopies; ++i) enqueue(engine, i, kCopy);
-    const Event end = backend_->record(engine);
+    const Event end = backend_->record(engine, Stamp::time);
     backend_->synchronize(end);
     return static_cast<double>(kCopy) * kCopies / static_cast<double>(backend_->elapsed(begin, end));
   }
 
   // Each starts at the same event, and is timed until the first of them ends.
   void both_ways() {
-    const Event begin = backend_->record(Engine::out);
+    const Event begin = backend_->record(Engine::out, Stamp::time);
     backend_->wait(Engine::in, begin);
     std::vector<Event> out;
     std::vector<Event> in;
     for (int i = 0; i < kCopies; ++i) {
       enqueue(Engine::out, i, kCopy);
-      out.push_back(backend_->record(Engine::out));
+      out.push_back(backend_->record(Engine::out, Stamp::time));
       enqueue(Engine::in, i, kCopy);
-      in.push_back(backend_->record(Engine::in));
+      in.push_back(backend_->record(Engine::in, Stamp::time));
     }
     backend_->synchronize(out.back());
     backend_->synchronize(in.back());
@@ -126,9 +126,9 @@ class Measurement {
   double median_us(Engine engine, Between between) {
     std::vector<Nanoseconds> times;
     for (int i = 0; i < 500; ++i) {
-      const Event begin = backend_->record(engine);
+      const Event begin = backend_->record(engine, Stamp::time);
       between(i);
-      const Event end = backend_->record(engine);
+      const Event end = backend_->record(engine, Stamp::time);
       backend_->synchronize(end);
       times.push_back(backend_->elapsed(begin, end));
     }
@@ -155,18 +155,20 @@ class Measurement {
   }
   void drain() {
     for (const Engine engine : {Engine::compute, Engine::out, Engine::in})
-      backend_->synchronize(backend_->record(engine));
+      backend_->synchronize(backend_->record(engine, Stamp::time));
   }
 
   void host_costs() {
     std::printf("host time per call, driver included, engines idle or busy with small copies\n");
     host_cost("copy, 4 KiB", [&](int i) { enqueue(Engine::in, i, 4096); });
-    host_cost("record", [&](int) { backend_->record(Engine::in); });
-    host_cost("record and wait", [&](int) { backend_->wait(Engine::out, backend_->record(Engine::in)); });
-    host_cost("record and happened", [&](int) { backend_->happened(backend_->record(Engine::in)); });
+    host_cost("record", [&](int) { backend_->record(Engine::in, Stamp::time); });
+    host_cost("record and wait",
+              [&](int) { backend_->wait(Engine::out, backend_->record(Engine::in, Stamp::time)); });
+    host_cost("record and happened",
+              [&](int) { backend_->happened(backend_->record(Engine::in, Stamp::time)); });
     const Nanoseconds begin = now();
     for (int i = 0; i < kCopies; ++i) enqueue(Engine::out, i, kCopy);
-    const Event end = backend_->record(Engine::out);
+    const Event end = backend_->record(Engine::out, Stamp::time);
     const Nanoseconds enqueued = now() - begin;
     const bool still_busy = !backend_->happened(end);
     backend_->synchronize(end);

@@ -15,7 +15,7 @@ TEST(HostBackend, ComputeIsTheCallingThread) {
   std::memset(device, 7, 64);
   backend.copy(Engine::compute, device + 64, device, 64);
   EXPECT_EQ(device[127], std::byte{7});
-  EXPECT_TRUE(backend.happened(backend.record(Engine::compute)));
+  EXPECT_TRUE(backend.happened(backend.record(Engine::compute, Stamp::time)));
 }
 
 TEST(HostBackend, WaitOnComputeBlocksUntilTheBytesAreThere) {
@@ -25,7 +25,7 @@ TEST(HostBackend, WaitOnComputeBlocksUntilTheBytesAreThere) {
   std::memset(device, 0, 64);
   std::memset(host, 5, 64);
   backend.copy(Engine::in, device, host, 64);
-  const Event arrived = backend.record(Engine::in);
+  const Event arrived = backend.record(Engine::in, Stamp::time);
   backend.wait(Engine::compute, arrived);
   EXPECT_TRUE(backend.happened(arrived));
   EXPECT_EQ(device[63], std::byte{5});
@@ -35,9 +35,9 @@ TEST(HostBackend, ACopyTakesNoLessThanItsLinkTime) {
   HostBackend backend({.link = {.bytes_per_second_out = 1'000'000'000, .latency_out = 1'000'000}});
   std::byte* device = backend.reserve(kMiB);
   std::byte* host = backend.host_slab(kMiB);
-  const Event before = backend.record(Engine::out);
+  const Event before = backend.record(Engine::out, Stamp::time);
   for (int i = 0; i < 3; ++i) backend.copy(Engine::out, host, device, 1'000'000);
-  const Event after = backend.record(Engine::out);
+  const Event after = backend.record(Engine::out, Stamp::time);
   backend.synchronize(after);
   EXPECT_GE(backend.elapsed(before, after), 6'000'000);
 }
@@ -48,9 +48,9 @@ TEST(HostBackend, TheTwoCopyEnginesRunAtTheSameTime) {
   std::byte* device = backend.reserve(128);
   std::byte* host = backend.host_slab(128);
   backend.copy(Engine::out, host, device, 64);
-  const Event slow = backend.record(Engine::out);
+  const Event slow = backend.record(Engine::out, Stamp::time);
   backend.copy(Engine::in, device + 64, host + 64, 64);
-  const Event quick = backend.record(Engine::in);
+  const Event quick = backend.record(Engine::in, Stamp::time);
   backend.synchronize(slow);
   backend.synchronize(quick);
   EXPECT_GT(backend.elapsed(quick, slow), 0);
@@ -62,12 +62,12 @@ TEST(HostBackend, NothingButComputeWaitsAndSynchronizeBlocksTheCaller) {
   std::byte* device = backend.reserve(128);
   std::byte* host = backend.host_slab(128);
   backend.copy(Engine::out, host, device, 64);
-  const Event slow = backend.record(Engine::out);
+  const Event slow = backend.record(Engine::out, Stamp::time);
   backend.wait(Engine::in, slow);
   backend.copy(Engine::in, device + 64, host, 64);
-  const Event after = backend.record(Engine::in);
+  const Event after = backend.record(Engine::in, Stamp::time);
   backend.host_slab(64);
-  const Event enqueued = backend.record(Engine::compute);
+  const Event enqueued = backend.record(Engine::compute, Stamp::time);
   backend.synchronize(after);
   EXPECT_GT(backend.elapsed(enqueued, slow), 0);
   EXPECT_GE(backend.elapsed(slow, after), 0);
@@ -80,10 +80,10 @@ TEST(HostBackend, AWaitAcrossEnginesHoldsBackWhatFollows) {
   std::memset(device, 1, 64);
   std::memset(host + 64, 2, 64);
   backend.copy(Engine::out, host, device, 64);
-  const Event left = backend.record(Engine::out);
+  const Event left = backend.record(Engine::out, Stamp::time);
   backend.wait(Engine::in, left);
   backend.copy(Engine::in, device, host + 64, 64);
-  const Event arrived = backend.record(Engine::in);
+  const Event arrived = backend.record(Engine::in, Stamp::time);
   backend.synchronize(arrived);
   EXPECT_TRUE(backend.happened(left));
   EXPECT_GE(backend.elapsed(left, arrived), 0);
@@ -100,9 +100,9 @@ TEST(HostBackend, DestructionWithWaitsAcrossEnginesPendingEnds) {
     std::memset(host, 3, 64);
     for (int i = 0; i < 5; ++i) {
       backend.copy(Engine::in, device, host, 64);
-      backend.wait(Engine::out, backend.record(Engine::in));
+      backend.wait(Engine::out, backend.record(Engine::in, Stamp::time));
       backend.copy(Engine::out, back.data(), device, 64);
-      backend.wait(Engine::in, backend.record(Engine::out));
+      backend.wait(Engine::in, backend.record(Engine::out, Stamp::time));
     }
   }
   EXPECT_EQ(back[63], std::byte{3});
@@ -112,10 +112,11 @@ TEST(HostBackend, AnEventThatIsLateDoesNotDisturbTheTimesOfYoungerOnes) {
   HostBackend backend({.link = {.latency_out = 100'000'000}});
   std::byte* device = backend.reserve(64);
   backend.copy(Engine::out, backend.host_slab(64), device, 64);
-  const Event late = backend.record(Engine::out);
+  const Event late = backend.record(Engine::out, Stamp::time);
   Event a_window_later = kHappened;
-  for (std::uint64_t i = 0; i < kElapsedWindow; ++i) a_window_later = backend.record(Engine::compute);
-  const Event last = backend.record(Engine::compute);
+  for (std::uint64_t i = 0; i < kElapsedWindow; ++i)
+    a_window_later = backend.record(Engine::compute, Stamp::time);
+  const Event last = backend.record(Engine::compute, Stamp::time);
   backend.synchronize(late);
   EXPECT_GE(backend.elapsed(a_window_later, last), 0);
   EXPECT_THROW(backend.elapsed(late, last), BackendError);

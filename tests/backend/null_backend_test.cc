@@ -13,7 +13,7 @@ TEST(NullBackend, CountsCallsAndBytesPerEngine) {
   backend.copy(Engine::in, device, host, 100);
   backend.copy(Engine::in, device, host, 50);
   backend.copy(Engine::out, host, device, 7);
-  const Event event = backend.record(Engine::in);
+  const Event event = backend.record(Engine::in, Stamp::time);
   backend.wait(Engine::compute, event);
   backend.synchronize(event);
   EXPECT_TRUE(backend.happened(event));
@@ -40,9 +40,9 @@ TEST(NullBackend, HasCopiedWhenCopyReturns) {
 
 TEST(NullBackend, ElapsedCountsEvents) {
   NullBackend backend;
-  const Event first = backend.record(Engine::in);
-  backend.record(Engine::out);
-  const Event last = backend.record(Engine::compute);
+  const Event first = backend.record(Engine::in, Stamp::time);
+  backend.record(Engine::out, Stamp::time);
+  const Event last = backend.record(Engine::compute, Stamp::time);
   EXPECT_EQ(backend.elapsed(first, last), 2);
 }
 

@@ -12,7 +12,7 @@ TEST(RecordingBackend, RemembersEveryCallInOrder) {
   std::byte* device = backend.reserve(4096);
   std::byte* host = backend.host_slab(512);
   backend.copy(Engine::out, host, device, 128);
-  const Event event = backend.record(Engine::out);
+  const Event event = backend.record(Engine::out, Stamp::time);
   backend.wait(Engine::in, event);
   backend.happened(event);
   backend.synchronize(event);

@@ -28,6 +28,7 @@ TEST(MachineFile, EveryFieldSurvivesWritingAndReading) {
                         .latency_out = 47'001,
                         .latency_in = 10'002,
                         .op_issue = 41'003,
+                        .follow_issue = 3'007,
                         .replay_issue = 27'006,
                         .copy_issue = 9'004,
                         .host_lead = 20'000'005,

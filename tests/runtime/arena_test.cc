@@ -37,8 +37,9 @@ TEST(Arena, HandsMemoryOnWithTheEventsThatFreeIt) {
   Arena arena(1024);
   Waits waits;
   const Region a = *arena.take(1024, waits);
-  const Event out = make_event(7, Engine::out), in = make_event(9, Engine::in), later = unrecorded(3);
-  const Event events[] = {out, kHappened, make_event(8, Engine::in), in, later};
+  const Event out = make_event(7, Engine::out, Stamp::none), in = make_event(9, Engine::in, Stamp::none),
+              later = unrecorded(3);
+  const Event events[] = {out, kHappened, make_event(8, Engine::in, Stamp::none), in, later};
   arena.give(a, events);
   ASSERT_TRUE(arena.take(512, waits));
   EXPECT_EQ(waits, (Waits{out, in, later})) << "an engine's last event stands for those before";
@@ -50,7 +51,7 @@ TEST(Arena, HandsMemoryOnWithTheEventsThatFreeIt) {
 TEST(Arena, ATakenPieceIsNoLongerPending) {
   Arena arena(4 * 512);
   Waits waits;
-  const Event event = make_event(1, Engine::out);
+  const Event event = make_event(1, Engine::out, Stamp::none);
   arena.give(*arena.take(4 * 512, waits), event);
   ASSERT_TRUE(arena.take_at(512, 512, waits));
   EXPECT_EQ(arena.pending(), 2u) << "what lies on both sides of it";
@@ -81,7 +82,7 @@ TEST(Arena, PiecesThatWaitForDifferentEventsAreOneHole) {
   Arena arena(4 * 512);
   Waits waits;
   const Region a = *arena.take(512, waits), b = *arena.take(512, waits), c = *arena.take(512, waits);
-  const Event out = make_event(1, Engine::out), in = make_event(2, Engine::in);
+  const Event out = make_event(1, Engine::out, Stamp::none), in = make_event(2, Engine::in, Stamp::none);
   arena.give(b, in);
   arena.give(a, out);
   EXPECT_EQ(arena.largest_hole(), 1024);

@@ -16,9 +16,9 @@ Machine links(Bytes bandwidth) {
 }
 
 void copy(LinkMeter& meter, VirtualBackend& backend, std::byte* host, std::byte* device, Bytes bytes) {
-  const Event start = backend.record(Engine::out);
+  const Event start = backend.record(Engine::out, Stamp::time);
   backend.copy(Engine::out, host, device, bytes);
-  const Event end = backend.record(Engine::out);
+  const Event end = backend.record(Engine::out, Stamp::time);
   backend.wait(Engine::compute, end);
   meter.add(Engine::out, start, end, bytes);
 }

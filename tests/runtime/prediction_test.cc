@@ -170,7 +170,7 @@ TEST(SecondLook, AStepThatWaitsForItsHostIsPredicted) {
   const Program program = timed_chain(12);
   const Machine machine{.name = "virtual", .bandwidth_out = 25'000'000, .bandwidth_in = 25'000'000};
   VirtualBackend backend(machine);
-  backend.set_host({.op = 3'000'000, .copy = 50'000, .event = 20'000, .ahead = 10'000'000});
+  backend.set_host({.op = 3'000'000, .copy = 50'000, .event = 20'000, .queue = 100});
   Machine seen = machine;
   seen.copy_issue = 50'000;
   Device device(backend, looking_again(program, seen, [&] { return backend.host_now(); }));
@@ -181,7 +181,11 @@ TEST(SecondLook, AStepThatWaitsForItsHostIsPredicted) {
   for (int i = 0; i < 4; ++i) runner.iterate();
   const DeviceStatus status = device.status();
   EXPECT_FALSE(status.improving);
-  const auto followed = static_cast<double>(device.iterations().back().step_time);
+  // Ops are timed in some, which takes longer.
+  const std::vector<IterationStatistics> all = device.iterations();
+  Nanoseconds shortest = all.back().step_time;
+  for (std::size_t i = all.size() - 4; i < all.size(); ++i) shortest = std::min(shortest, all[i].step_time);
+  const auto followed = static_cast<double>(shortest);
   std::printf("host 72 ms: plain %.3f, predicted %.3f, followed %.3f\n",
               static_cast<double>(status.plain_step) * 1e-6,
               static_cast<double>(status.predicted_step) * 1e-6, followed * 1e-6);

@@ -23,6 +23,8 @@ TEST(OpTimesSeen, AreMediansOfTheIterationsInWhichAnOpWasTimed) {
   EXPECT_EQ(times.median(1), 5);
   EXPECT_EQ(times.median(2), 7);
   EXPECT_EQ(times.median(3), std::nullopt);
+  EXPECT_EQ(times.least(0), 10);
+  EXPECT_EQ(times.least(3), std::nullopt);
 }
 
 TEST(TimesUnderAPlan, AThirtiethIsNoDifference) {
@@ -35,10 +37,25 @@ TEST(TimesUnderAPlan, AThirtiethIsNoDifference) {
 TEST(TimesUnderAPlan, ReplaceThoseBeforeWhereAnOpWasTimed) {
   SeenTimes times;
   times.ops.add({600});
-  const Program seen = with_times(two_ops(1'000, 2'000), times);
-  EXPECT_EQ(seen.op(0).duration, 600);
-  EXPECT_EQ(seen.op(1).duration, 2'000);
-  EXPECT_EQ(times.total(two_ops(1'000, 2'000)), 2'600);
+  times.host.add({30, OpTimes::kNotTimed});
+  times.host.add({20, 70});
+  const TimedStep seen = as_seen(two_ops(1'000, 2'000), times, {.op_issue = 40});
+  EXPECT_EQ(seen.program.op(0).duration, 600);
+  EXPECT_EQ(seen.program.op(1).duration, 2'000);
+  EXPECT_EQ(seen.machine.op_issue, 45) << "the least of each, in the mean";
+  EXPECT_EQ(seen.machine.host_lead, 1'000 * 2'600 / 2) << "as far as a thousand ops take";
+}
+
+TEST(TimesUnderAPlan, AreThoseItWasMadeForIfOpsAndHostTakeAsLong) {
+  const Program before = two_ops(1'000, 2'000);
+  PreparedPlan plan(before);
+  plan.step.plain_time = 8'000;  // for a host of 4 us an op
+  const auto with = [&](Nanoseconds first, Nanoseconds host) {
+    return TimedStep{two_ops(first, 2'000), {.op_issue = host}};
+  };
+  EXPECT_TRUE(is_made_for(plan, before, with(1'050, 4'010)));
+  EXPECT_FALSE(is_made_for(plan, before, with(600, 4'000)));
+  EXPECT_FALSE(is_made_for(plan, before, with(1'000, 2'500)));
 }
 
 // The activations of a chain, of which a few fit.
@@ -97,14 +114,19 @@ TEST_F(Calibrated, AStepOfCopiesSaysNothingAboutOps) {
   EXPECT_EQ(step.machine, machine);
 }
 
-TEST_F(Calibrated, WhereTheDeviceWaitsItIsTheHostsTimeThatChanges) {
-  machine.op_issue = 3'000'000;
+TEST_F(Calibrated, WhereTheDeviceWaitsForItsHostThatMayBeFasterButNotSlower) {
+  machine.op_issue = 2'500'000;
+  machine.follow_issue = 500'000;
   const Preparation preparation = prepared("ebb", 4'000'000'000);
   ASSERT_TRUE(preparation.plan) << preparation.refusal;
   const PreparedPlan& plan = *preparation.plan;
-  const TimedStep step = calibrated({program, machine}, plan, plan.predicted_step * 6 / 5);
-  EXPECT_EQ(step.program.compute_time(), program.compute_time());
-  EXPECT_NEAR(static_cast<double>(step.machine.op_issue), 3'600'000, 40'000);
+  const TimedStep slower = calibrated({program, machine}, plan, plan.predicted_step * 6 / 5);
+  EXPECT_EQ(slower.program.compute_time(), program.compute_time());
+  EXPECT_EQ(slower.machine, machine);
+  const TimedStep faster = calibrated({program, machine}, plan, plan.predicted_step * 4 / 5);
+  EXPECT_EQ(faster.program.compute_time(), program.compute_time());
+  EXPECT_NEAR(static_cast<double>(faster.machine.op_issue), 2'000'000, 40'000);
+  EXPECT_NEAR(static_cast<double>(faster.machine.follow_issue), 400'000, 8'000);
 }
 
 }  // namespace

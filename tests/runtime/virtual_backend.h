@@ -22,7 +22,7 @@ struct HostTimes {
   Nanoseconds op = 0;     // to issue an op
   Nanoseconds copy = 0;   // to start a copy
   Nanoseconds event = 0;  // to record one
-  Nanoseconds ahead = 0;  // it may be ahead of compute by so much, then it waits
+  std::size_t queue = 0;  // so many ops may wait for compute, then the host waits; 0: none may
 };
 
 class VirtualBackend final : public Backend {
@@ -31,9 +31,9 @@ class VirtualBackend final : public Backend {
   explicit VirtualBackend(const Machine& machine, bool has_bytes = true)
       : machine_(machine), has_bytes_(has_bytes) {}
 
-  // Compute always has something left to do. Otherwise the host is as far as compute: the device waits for
-  // it.
-  void keep_host_ahead() { host_is_ahead_ = true; }
+  // Compute always has something left to do, and the host takes no time. Otherwise the host is as far as
+  // compute: the device waits for it.
+  void keep_host_ahead() { host_times_ = {.queue = 128}; }
   void set_host(const HostTimes& times) { host_times_ = times; }
   Nanoseconds host_now() const { return host_; }
 
@@ -41,7 +41,9 @@ class VirtualBackend final : public Backend {
   void work(Nanoseconds duration) {
     issue(Engine::compute, host_times_ ? host_times_->op : 0);
     clock(Engine::compute) += duration;
-    if (host_times_) host_ = std::max(host_, clock(Engine::compute) - host_times_->ahead);
+    if (!host_times_) return;
+    ends_.push_back(clock(Engine::compute));
+    for (; ends_.size() > host_times_->queue; ends_.pop_front()) host_ = std::max(host_, ends_.front());
   }
 
   std::byte* reserve(Bytes bytes) override {
@@ -55,22 +57,24 @@ class VirtualBackend final : public Backend {
     if (engine == Engine::out) clock(engine) += machine_.copy_out_time(bytes);
     if (engine == Engine::in) clock(engine) += machine_.copy_in_time(bytes);
   }
-  Event record(Engine engine) override {
+  Event record(Engine engine, Stamp stamp = Stamp::none) override {
     issue(engine, host_times_ ? host_times_->event : 0);
     times_.push_back(clock(engine));
-    return make_event(times_.size(), engine);
+    return make_event(times_.size(), engine, stamp);
   }
   void wait(Engine engine, Event event) override { clock(engine) = std::max(clock(engine), time_of(event)); }
   bool happened(Event event) override {
     if (host_times_) return time_of(event) <= host_;
-    const Nanoseconds now = clock(Engine::compute);
-    return host_is_ahead_ ? time_of(event) < now : time_of(event) <= now;
+    return time_of(event) <= clock(Engine::compute);
   }
   void synchronize(Event event) override {
     wait(Engine::compute, event);
     host_ = std::max(host_, time_of(event));
   }
-  Nanoseconds elapsed(Event from, Event to) override { return time_of(to) - time_of(from); }
+  Nanoseconds elapsed(Event from, Event to) override {
+    for (const Event event : {from, to}) require_in_elapsed_window(event, times_.size());
+    return time_of(to) - time_of(from);
+  }
 
  private:
   Nanoseconds& clock(Engine engine) { return clocks_[index_of(engine)]; }
@@ -86,9 +90,9 @@ class VirtualBackend final : public Backend {
 
   Machine machine_;
   bool has_bytes_;
-  bool host_is_ahead_ = false;
   std::optional<HostTimes> host_times_;
-  Nanoseconds host_ = 0;  // its clock
+  Nanoseconds host_ = 0;          // its clock
+  std::deque<Nanoseconds> ends_;  // of the last ops
   AlignedMemory device_;
   std::deque<AlignedMemory> slabs_;
   std::vector<Nanoseconds> times_;

@@ -35,7 +35,7 @@ ReferenceEvents::ReferenceEvents(const Program& program, const Gaps& gaps, const
     host += issue_of(item);
   }
   host += static_cast<Nanoseconds>(lowered_.outs.size() + lowered_.ins.size()) * machine_.copy_issue;
-  if (host <= compute) host_free_ = -machine_.host_lead - machine_.op_issue;
+  if (host <= compute) host_free_ = -machine_.host_lead - op_issue();
 }
 
 std::optional<Infeasible> ReferenceEvents::run_iteration() {

@@ -99,11 +99,10 @@ class ReferenceEvents {
   bool begin_out();
   bool begin_item();
   bool begin_in();
-  Nanoseconds issue_of(const Item& item) const {
-    return item.step ? machine_.replay_issue : machine_.op_issue;
-  }
+  Nanoseconds op_issue() const { return machine_.op_issue + machine_.follow_issue; }
+  Nanoseconds issue_of(const Item& item) const { return item.step ? machine_.replay_issue : op_issue(); }
   Nanoseconds host_free_no_further_ahead() const {
-    const Nanoseconds item = std::max(machine_.op_issue, machine_.replay_issue);
+    const Nanoseconds item = std::max(op_issue(), machine_.replay_issue);
     return std::max(host_free_, now_ - machine_.host_lead - item);
   }
   std::optional<StallCause> obstacle() const;

@@ -288,6 +288,16 @@ TEST(Simulator, WhereTheDeviceWaitsEveryItemTakesTheHostsTime) {
   EXPECT_EQ(o.step.stalls[static_cast<std::size_t>(StallCause::issue)], 70);
 }
 
+TEST(Simulator, WhatFollowingAPlanCostsTheHostIsNoneOfThePlainStep) {
+  Problem p({op({writes(0)}), op({updates(0)}), op({}), op({reads(0)})}, {local(10, 0, 3)});
+  p.decide(0, 1) = recompute_it();
+  p.machine.op_issue = 25;
+  p.machine.follow_issue = 4;
+  p.machine.replay_issue = 15;
+  EXPECT_EQ(p.run().step.step_time, 130 + 4 * 4);
+  EXPECT_EQ(p.run().step.plain_time, 100);
+}
+
 TEST(Simulator, AHostThatIsAheadKeepsNobodyWaiting) {
   // Op 0 is long: meanwhile the host issues what follows, as far as it can be ahead.
   Problem p({op({}, 100), op({}, 10), op({}, 10), op({}, 10)}, {});

@@ -85,7 +85,7 @@ class CudaBackend final : public Backend {
             "cudaMemcpyAsync", bytes);
   }
 
-  Event record(Engine engine) override { return events_.record(engine); }
+  Event record(Engine engine, Stamp stamp = Stamp::none) override { return events_.record(engine, stamp); }
   void wait(Engine engine, Event event) override { events_.wait(engine, event); }
   bool happened(Event event) override { return events_.happened(event); }
   void synchronize(Event event) override { events_.synchronize(event); }

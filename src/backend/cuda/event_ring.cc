@@ -11,19 +11,23 @@ EventRing::EventRing(int device, const std::array<cudaStream_t, kEngines>& strea
 
 EventRing::~EventRing() {
   for (const Slot& slot : slots_)
-    if (slot.handle) cudaEventDestroy(slot.handle);
+    for (const cudaEvent_t handle : slot.handles)
+      if (handle) cudaEventDestroy(handle);
 }
 
-Event EventRing::record(Engine engine) {
+Event EventRing::record(Engine engine, Stamp stamp) {
   const Event oldest = slot_of(recorded_ + 1).event;
   if (!known_to_have_happened(oldest) && !happened(later_than(oldest)) && !happened(oldest)) grow();
   Slot& slot = slot_of(recorded_ + 1);
-  if (!slot.handle) {
+  const bool stamped = stamp == Stamp::time;
+  cudaEvent_t& handle = slot.handles[stamped ? 1 : 0];
+  if (!handle) {
     const CurrentDevice current(device_);
-    checked(cudaEventCreateWithFlags(&slot.handle, cudaEventDefault), "cudaEventCreateWithFlags");
+    const unsigned flags = stamped ? cudaEventDefault : cudaEventDisableTiming;
+    checked(cudaEventCreateWithFlags(&handle, flags), "cudaEventCreateWithFlags");
   }
-  checked(cudaEventRecord(slot.handle, streams_[index_of(engine)]), "cudaEventRecord");
-  slot.event = make_event(++recorded_, engine);
+  checked(cudaEventRecord(handle, streams_[index_of(engine)]), "cudaEventRecord");
+  slot.event = make_event(++recorded_, engine, stamp);
   return slot.event;
 }
 
@@ -66,7 +70,9 @@ Nanoseconds EventRing::elapsed(Event from, Event to) {
   return std::llround(static_cast<double>(milliseconds) * 1e6);
 }
 
-cudaEvent_t EventRing::handle_of(Event event) { return slot_of(sequence_of(event)).handle; }
+cudaEvent_t EventRing::handle_of(Event event) {
+  return slot_of(sequence_of(event)).handles[is_stamped(event) ? 1 : 0];
+}
 
 bool EventRing::known_to_have_happened(Event event) const {
   return event == kHappened || event <= last_happened_[index_of(engine_of(event))];

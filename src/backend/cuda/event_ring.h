@@ -20,7 +20,7 @@ class EventRing {
   EventRing(const EventRing&) = delete;
   EventRing& operator=(const EventRing&) = delete;
 
-  Event record(Engine engine);
+  Event record(Engine engine, Stamp stamp);
   void wait(Engine engine, Event event);
   bool happened(Event event);
   void synchronize(Event event);
@@ -28,7 +28,7 @@ class EventRing {
 
  private:
   struct Slot {
-    cudaEvent_t handle = nullptr;
+    std::array<cudaEvent_t, 2> handles = {};  // without the time, and with it
     Event event = kHappened;
   };
   Slot& slot_of(std::uint64_t sequence) { return slots_[sequence % slots_.size()]; }

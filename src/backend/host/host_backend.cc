@@ -37,8 +37,8 @@ void HostBackend::copy(Engine engine, std::byte* to, const std::byte* from, Byte
     thread_of(engine).push({.to = to, .from = from, .bytes = bytes});
 }
 
-Event HostBackend::record(Engine engine) {
-  const Event event = make_event(++recorded_, engine);
+Event HostBackend::record(Engine engine, Stamp stamp) {
+  const Event event = make_event(++recorded_, engine, stamp);
   if (engine == Engine::compute)
     book_.mark_happened(event);
   else

@@ -26,7 +26,7 @@ class HostBackend final : public Backend {
   std::byte* reserve(Bytes bytes) override;
   std::byte* host_slab(Bytes bytes) override;
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) override;
-  Event record(Engine engine) override;
+  Event record(Engine engine, Stamp stamp = Stamp::none) override;
   void wait(Engine engine, Event event) override;
   bool happened(Event event) override;
   void synchronize(Event event) override;

@@ -32,10 +32,10 @@ void NullBackend::copy(Engine engine, std::byte* to, const std::byte* from, Byte
   counts_.copied[index_of(engine)] += bytes;
 }
 
-Event NullBackend::record(Engine engine) {
+Event NullBackend::record(Engine engine, Stamp stamp) {
   const std::lock_guard lock(mutex_);
   ++counts_.records[index_of(engine)];
-  return make_event(++recorded_, engine);
+  return make_event(++recorded_, engine, stamp);
 }
 
 void NullBackend::wait(Engine engine, Event event) {

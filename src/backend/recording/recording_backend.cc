@@ -45,8 +45,8 @@ void RecordingBackend::copy(Engine engine, std::byte* to, const std::byte* from,
   log({.function = Function::copy, .engine = engine, .bytes = bytes, .to = to, .from = from});
 }
 
-Event RecordingBackend::record(Engine engine) {
-  const Event event = inner().record(engine);
+Event RecordingBackend::record(Engine engine, Stamp stamp) {
+  const Event event = inner().record(engine, stamp);
   log({.function = Function::record, .engine = engine, .event = event});
   return event;
 }

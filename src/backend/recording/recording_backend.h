@@ -33,7 +33,7 @@ class RecordingBackend final : public ForwardingBackend {
   std::byte* reserve(Bytes bytes) override;
   std::byte* host_slab(Bytes bytes) override;
   void copy(Engine engine, std::byte* to, const std::byte* from, Bytes bytes) override;
-  Event record(Engine engine) override;
+  Event record(Engine engine, Stamp stamp = Stamp::none) override;
   void wait(Engine engine, Event event) override;
   bool happened(Event event) override;
   void synchronize(Event event) override;
