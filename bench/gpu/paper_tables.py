@@ -24,7 +24,7 @@ from paper_text import TABLES, nothing_moves
 
 GIB, MIB = 2**30, 2**20
 # Seconds for all of a part and for one measurement, unless told.
-PARTS = {"smartpool": (240.0, 30.0), "home": (330.0, 60.0), "deep": (210.0, 120.0), "batch": (120.0, 60.0)}
+PARTS = {"smartpool": (240.0, 30.0), "home": (330.0, 60.0), "deep": (360.0, 230.0), "batch": (120.0, 60.0)}
 TIGHT = (1.004, 1.02, 1.06)  # of what the arena held at most, until nothing moves
 SWAPPED = (67, 40)  # percent of the caching allocator's footprint
 BETWEEN = (0.3, 0.6, 0.9)  # of the way from plain's largest batch to the one whose largest op alone fills the limit
@@ -73,6 +73,9 @@ class Tables:
     def measure(self, part: str, network: Network, what: str, function: Any, *args: Any, batch: int = 0, **kwargs: Any) -> dict[str, Any] | None:
         key = {"part": part, "network": network.name, **({"batch": batch} if batch else {}), "what": what}
         return self.measurements.make(key, function, *args, **kwargs)
+
+    def patience(self, usual: float) -> float:
+        return usual if self.options.patience is None else float(self.options.patience)
 
     def wanted(self, networks: list[Network]) -> list[Network]:
         names = self.options.networks
@@ -156,7 +159,7 @@ class Tables:
         if not limit:
             seen = self.measure("deep", network, "peak", paper_runs.least, case)
             limit = 2 * seen["peak"] // 3 if seen else 0
-        row = self.measure("deep", network, "ebb", paper_runs.planned, case, limit, patience=self.options.patience, bits=True)
+        row = self.measure("deep", network, "ebb", paper_runs.planned, case, limit, patience=self.patience(100), bits=True)
         self.measure("deep", network, "plain", paper_runs.plain, case, steps_for_bits=row["steps"] if row else 0)
         self.measure("deep", network, "sublinear", paper_runs.planned, case, limit, "sublinear", patience=0)
 
@@ -166,7 +169,7 @@ class Tables:
         plain = self.measure("batch", network, "plain", paper_runs.largest_plain, network, limit, self.options.device, self.options.steps)
         for times in TIMES_PLAIN if plain else ():
             batch = math.ceil(times * plain["batch"])
-            row = self.measure("batch", network, "ebb", paper_runs.planned, self.case(network, batch), limit, batch=batch, patience=self.options.patience)
+            row = self.measure("batch", network, "ebb", paper_runs.planned, self.case(network, batch), limit, batch=batch, patience=self.patience(20))
             if row is None or not row["follows"]:
                 break
 
@@ -178,7 +181,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--small", action="store_true", help="tiny inputs and few networks, to try the script")
     parser.add_argument("--steps", type=int, default=8, help="that are timed")
-    parser.add_argument("--patience", type=float, default=20, help="seconds that a better plan is waited for, in `deep` and `batch`")
+    parser.add_argument("--patience", type=float, help="seconds that a better plan is waited for, in `deep` (100 unless told) and `batch` (20)")
     parser.add_argument("--timeout", type=float, help="seconds for one measurement")
     shares = ", ".join(f"{whole:.0f} for {name}" for name, (whole, _) in PARTS.items())
     parser.add_argument("--seconds", type=float, help=f"for all parts together, in proportion; unless told, {shares}")
