@@ -35,7 +35,8 @@ void take(layout::FittedPlan fitted, StepView& view) {
 
 }  // namespace
 
-StepView plain_view(const Program& program, const Gaps& gaps, const Machine& machine) {
+StepView plain_view(const Program& program, const Gaps& gaps, Machine machine) {
+  machine.follow_issue = 0;  // there is no plan
   const PlanningProblem problem{program, gaps, machine, program.peak_demand()};
   JudgedPlan judged = judge(problem, Plan::keep_all(gaps));
   StepView view{.title = "without a limit",

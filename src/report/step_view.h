@@ -44,7 +44,7 @@ struct StepView {
 };
 
 // Nothing moves, no limit.
-StepView plain_view(const Program& program, const Gaps& gaps, const Machine& machine);
+StepView plain_view(const Program& program, const Gaps& gaps, Machine machine);
 
 // The plan as it was judged, packed. Where no layout of it fits the limit, it is fitted by address: shown
 // like that if this takes no longer, and otherwise as judged, with the time that fitting costs. `make_plan`

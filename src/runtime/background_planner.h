@@ -21,7 +21,7 @@ struct BackgroundOptions {
   Bytes capacity = 0;
   Bytes smallest_managed = 0;
   bool allow_recompute = false;
-  bool host_is_ahead = false;                   // plans wait for no op to be issued
+  bool host_is_ahead = false;                   // plans do without the ops' issue times
   double quick_seconds = 2;                     // until there is a plan to begin with, packed
   double deadline_seconds = 10;                 // to search for a better one, or longer for a long step
   std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration

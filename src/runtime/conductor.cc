@@ -132,6 +132,7 @@ void Conductor::start_following() {
   follower_.emplace(parts_, remaker_, *tracker_, plan_);
   followed_ = 0;
   has_looked_again_ = has_ended_search_ = false;
+  has_right_times_.reset();
   log_.plan_begins();
   timer_.host_pace().clear();  // it has other things to do under another plan
 }
@@ -154,7 +155,10 @@ void Conductor::look_again() {
   }
   SeenTimes seen{.ops = log_.watched_ops(), .host = log_.watched_host(), .step = log_.shortest_step()};
   if (planner_.busy()) {  // perhaps for the wrong times
-    if (is_made_for(*plan_, iteration_->program, as_seen(iteration_->program, seen, machine_now()))) return;
+    if (!has_right_times_)
+      has_right_times_ =
+          is_made_for(*plan_, iteration_->program, as_seen(iteration_->program, seen, machine_now()));
+    if (*has_right_times_) return;
     planner_.be_content();
     has_ended_search_ = true;
     return;
@@ -303,7 +307,8 @@ std::optional<StepComparison> Conductor::comparison() const {
 
 std::optional<FollowedStep> Conductor::followed() const {
   if (!iteration_) return std::nullopt;
-  return FollowedStep{.iteration = iteration_, .plan = plan_, .machine = machine_now()};
+  return FollowedStep{
+      .iteration = iteration_, .plan = plan_, .machine = with_lead(machine_now(), iteration_->program)};
 }
 
 }  // namespace ebb

@@ -86,11 +86,12 @@ class Conductor final : public Guide, public CopyLog {
   Recorder& recorder_;
   OpTimer& timer_;
   // What every op asks for comes first, as in PagedBlock.
-  bool places_hold_ = false;         // the mallocs of the op that runs go where they are planned
-  bool followed_all_along_ = false;  // in this iteration
-  bool has_looked_again_ = false;    // at op times under the plan that is followed
-  bool has_ended_search_ = false;    // for a better plan, in order to look
-  std::int64_t strange_ops_ = 0;     // since an iteration ended as it should
+  bool places_hold_ = false;             // the mallocs of the op that runs go where they are planned
+  bool followed_all_along_ = false;      // in this iteration
+  bool has_looked_again_ = false;        // at op times under the plan that is followed
+  bool has_ended_search_ = false;        // for a better plan, in order to look
+  std::optional<bool> has_right_times_;  // the plan, as far as was seen while a better one is looked for
+  std::int64_t strange_ops_ = 0;         // since an iteration ended as it should
   std::optional<Tracker> tracker_;
   std::optional<Follower> follower_;
   IterationLog log_;

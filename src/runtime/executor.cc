@@ -290,7 +290,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   if (timing.wanted) {
     const Nanoseconds before = time();
     span = clock_.end(timing.start);
-    if (options_.clock.keeps_host_ahead && completed && last_issue_ && !timing.ran_out) {
+    if (clock_.keeps_ahead() && completed && last_issue_ && !timing.ran_out) {
       span.host = timing.issue - *last_issue_;
       const Nanoseconds in_device = before - timing.entered - in_function - timing.of_clock;
       timer_.host_pace().add(span.host, in_function, in_device);

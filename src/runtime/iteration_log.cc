@@ -57,6 +57,7 @@ void IterationLog::plan_begins() {
   shortest_step_ = measured_step_ = 0;
   untouched_ = 0;
   planned_before_ = planned_;
+  sampled_before_ = true;  // everything goes to its place first
   watching_ = false;
   for (Pending& pending : pending_) {
     pending.samples.clear();

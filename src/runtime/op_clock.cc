@@ -5,7 +5,7 @@ namespace ebb {
 Event OpClock::start() {
   had_run_out_ = false;
   if (keeps_ahead_) keep_ahead();
-  const bool follows = last_end_ != kHappened && pager_.is_all_of_compute(last_end_);
+  const bool follows = keeps_ahead_ && last_end_ != kHappened && pager_.is_all_of_compute(last_end_);
   return follows ? last_end_ : backend_.record(Engine::compute, Stamp::time);
 }
 
@@ -17,10 +17,20 @@ OpSpan OpClock::end(Event start) {
 
 void OpClock::keep_ahead() {
   learn_what_events_take();
-  if (issued_.empty()) return;
-  if (backend_.happened(issued_[issued_.size() - std::min(issued_.size(), kLeast)])) {
+  if (is_fresh_) {  // a queue may be full of ops that were not timed
+    is_fresh_ = false;
+    holds_for_nothing_ = 0;
+    backend_.synchronize(pager_.compute_mark());
     had_run_out_ = true;
     hold_compute();
+  } else if (issued_.empty() ||
+             backend_.happened(issued_[issued_.size() - std::min(issued_.size(), kLeast)])) {
+    had_run_out_ = true;
+    holds_for_nothing_ = issued_.size() <= 2 ? holds_for_nothing_ + 1 : 0;
+    if (holds_for_nothing_ <= kMostHoldsForNothing)
+      hold_compute();
+    else
+      issued_.clear();
   } else if (issued_.size() >= kMost) {
     backend_.synchronize(issued_[kMost / 2]);
     issued_.erase(issued_.begin(), issued_.begin() + kMost / 2);
@@ -44,21 +54,24 @@ void OpClock::copy_for_nobody() {
   waits_.clear();
   const std::optional<HostPlace> place = pager_.host().take(bytes, waits_);
   if (!place) throw BackendError(pager_.host().refusal());
-  for (const Event event : waits_) backend_.wait(Engine::out, event);
-  backend_.wait(Engine::out, backend_.record(Engine::in));
+  const auto end = [&] {
+    const Event over = backend_.record(Engine::out);
+    pager_.host().give(*place, over);
+    backend_.wait(Engine::in, over);
+    backend_.wait(Engine::compute, over);
+    pager_.compute_advanced();
+    return over;
+  };
   try {
+    for (const Event event : waits_) backend_.wait(Engine::out, event);
+    backend_.wait(Engine::out, backend_.record(Engine::in));
     for (Bytes i = 0; i < copies; ++i)
       backend_.copy(Engine::out, pager_.host().address(*place), pager_.memory(), bytes);
   } catch (const BackendError&) {
-    pager_.host().give(*place, backend_.record(Engine::out));
+    end();
     throw;
   }
-  const Event over = backend_.record(Engine::out);
-  pager_.host().give(*place, over);
-  backend_.wait(Engine::in, over);
-  backend_.wait(Engine::compute, over);
-  pager_.compute_advanced();
-  issued_.push_back(over);
+  issued_.push_back(end());
 }
 
 void OpClock::time_events() {

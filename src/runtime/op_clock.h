@@ -30,13 +30,14 @@ class OpClock {
         keeps_ahead_(options.keeps_host_ahead),
         held_bytes_(std::max<Bytes>(options.bandwidth / 1000 * kHeldMilliseconds, 1)) {}
 
-  // Before an op and after it. An op that follows another begins where that ended.
+  // Before an op and after it. Where the host is kept ahead, an op that follows another begins where that
+  // ended.
   Event start();
   OpSpan end(Event start);
   // An op passes that is not timed.
-  void skip() {
-    if (!issued_.empty()) issued_.clear();
-  }
+  void skip() { is_fresh_ = true; }
+  // false: not asked for, or there was no host memory for it.
+  bool keeps_ahead() const { return keeps_ahead_; }
   // Had compute run out of work before the op that was started last? Then the program may have waited for it.
   bool had_run_out() const { return had_run_out_; }
 
@@ -53,12 +54,17 @@ class OpClock {
   static constexpr Bytes kCopied = 32 * kMiB;       // at once, at most,
   static constexpr Bytes kMostCopies = 64;          // and so many times
   static constexpr std::uint64_t kEmptyPairs = 16;  // one in so many ops
+  // With one op each, as if the program waited for each: then compute is not held any more, or each op would
+  // cost it that.
+  static constexpr int kMostHoldsForNothing = 16;
 
   Backend& backend_;
   Pager& pager_;
   bool keeps_ahead_;
-  Bytes held_bytes_;  // are copied while compute is held
+  Bytes held_bytes_;      // are copied while compute is held
+  bool is_fresh_ = true;  // the op before was not timed
   bool had_run_out_ = false;
+  int holds_for_nothing_ = 0;  // the last ones, since the op before was not timed
   std::uint64_t started_ = 0;
   Event last_end_ = kHappened;
   std::deque<Event> issued_;  // ends of ops since compute was held, and of that
