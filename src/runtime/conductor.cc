@@ -149,8 +149,9 @@ void Conductor::look_again() {
   const bool watched = log_.watched_ops().enough();
   if (!watched || log_.untouched() < kLeastUntouched) {
     has_looked_again_ = followed_ > kMostWatching;
-    // Not the first: everything went to its place in it. And between them some that this does not touch.
-    if (!watched && followed_ % 3 == 1) log_.watch_ops();
+    // Not the first: everything went to its place in it. Nor the second, which is shown to people. And
+    // between them some that this does not touch.
+    if (!watched && followed_ % 3 == 2) log_.watch_ops();
     return;
   }
   SeenTimes seen{.ops = log_.watched_ops(), .host = log_.watched_host(), .step = log_.shortest_step()};

@@ -74,8 +74,12 @@ class Conductor final : public Guide, public CopyLog {
   void start_following();
   void stop_following();
   void forget_place();
-  // Ops are timed, except while a plan is followed and nobody looks. Call it when either changed.
-  void update_wish_for_times() { parts_.guide.wants_times = !follower_ || log_.sampling(); }
+  // Ops are timed, except while a plan is followed and nobody looks, and exactly if it is made for those
+  // times. Call it when any of this changed.
+  void update_wish_for_times() {
+    parts_.guide.wants_times = !follower_ || log_.sampling();
+    parts_.guide.wants_exact_times = !follower_ || log_.watching();
+  }
   Machine machine_now() const;
   Machine link_now() const;
   LogCounts counts() const;

@@ -144,7 +144,7 @@ bool Executor::attempt(OpCall& call, const ExecFunction& function, Timing& timin
   timing.wanted = wants_times();
   if (timing.wanted) {
     const Nanoseconds before = time();
-    timing.start = clock_.start();
+    timing.start = clock_.start(wants_exact_times());
     timing.of_clock = time() - before;
     timing.ran_out = clock_.had_run_out();
   }
@@ -290,7 +290,7 @@ void Executor::finish(const OpInfo& info, OpCall& call, const ExecFunction& func
   if (timing.wanted) {
     const Nanoseconds before = time();
     span = clock_.end(timing.start);
-    if (clock_.keeps_ahead() && completed && last_issue_ && !timing.ran_out) {
+    if (clock_.kept_ahead() && completed && last_issue_ && !timing.ran_out) {
       span.host = timing.issue - *last_issue_;
       const Nanoseconds in_device = before - timing.entered - in_function - timing.of_clock;
       timer_.host_pace().add(span.host, in_function, in_device);

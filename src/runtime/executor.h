@@ -55,6 +55,7 @@ class Executor {
     Nanoseconds of_clock = 0;  // what timing it took the host
   };
   bool wants_times() const { return parts_.guide.current ? parts_.guide.wants_times : options_.time_ops; }
+  bool wants_exact_times() const { return !parts_.guide.current || parts_.guide.wants_exact_times; }
   // `guided`: a plan knows where the op's mallocs go.
   void bring_together(OpCall& call, std::optional<Bytes> inside, bool guided);
   void decide_recipe(OpCall& call, bool guided);

@@ -49,7 +49,10 @@ class Guide {
 // The guide, if there is one. One per Device.
 struct GuideSlot {
   Guide* current = nullptr;
-  bool wants_times = true;  // must ops be timed? The guide keeps it, since it is asked all the time
+  // Must ops be timed, and if so, exactly, whatever that costs the iteration (op_clock.h), or as they come?
+  // The guide keeps both, since they are asked all the time.
+  bool wants_times = true;
+  bool wants_exact_times = true;
 
   PlannedPlace place_of_malloc(Bytes bytes) const {
     return current ? current->place_of_malloc(bytes) : PlannedPlace{};

@@ -21,7 +21,7 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
     planned_ += planned;
     pending_.push_back({.statistics = statistics, .begin = begin_, .end = at});
     const bool as_planned = planned && statistics.deviations == 0;
-    pending_.back().usual = as_planned && !sampling_ && !sampled_before_;
+    pending_.back().usual = as_planned && !sampling_ && !watched_before_;
     if (sampling_ && as_planned) {
       pending_.back().samples.swap(samples_);
       pending_.back().watched = watching_;
@@ -31,7 +31,7 @@ void IterationLog::boundary(Event at, const LogCounts& counts, Bytes peak_arena,
   began_ = counts;
   begin_ = at;
   samples_.clear();
-  sampled_before_ = sampling_;
+  watched_before_ = watching_;
   // The times of all ops and copies, of the 1st, 2nd, 4th, 8th … planned iteration and of a plan's 2nd.
   sampling_ = std::has_single_bit(static_cast<std::uint64_t>(planned_ + 1)) ||
               (planned_before_ > 0 && planned_ == planned_before_ + 1);
@@ -57,7 +57,7 @@ void IterationLog::plan_begins() {
   shortest_step_ = measured_step_ = 0;
   untouched_ = 0;
   planned_before_ = planned_;
-  sampled_before_ = true;  // everything goes to its place first
+  watched_before_ = true;  // or as if: everything goes to its place first
   watching_ = false;
   for (Pending& pending : pending_) {
     pending.samples.clear();
@@ -90,6 +90,20 @@ void IterationLog::keep_times(const Pending& pending) {
   watched_host_.add(std::move(host));
 }
 
+void IterationLog::show(const Pending& pending) {
+  Timeline timeline;
+  for (const Sample& sample : pending.samples)
+    timeline.spans.push_back({.lane = sample.lane,
+                              .op = sample.op,
+                              .gap = sample.gap,
+                              .start = backend_.elapsed(pending.begin, sample.span.start),
+                              .end = backend_.elapsed(pending.begin, sample.span.end)});
+  std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
+                   [](const Span& a, const Span& b) { return a.start < b.start; });
+  measured_ = std::move(timeline);
+  measured_step_ = pending.statistics.step_time;
+}
+
 void IterationLog::resolve(Pending& pending) {
   try {
     const Nanoseconds step = backend_.elapsed(pending.begin, pending.end);
@@ -98,20 +112,10 @@ void IterationLog::resolve(Pending& pending) {
       shortest_step_ = untouched_ == 0 ? step : std::min(shortest_step_, step);
       ++untouched_;
     }
-    if (!pending.samples.empty()) {
-      Timeline timeline;
-      for (const Sample& sample : pending.samples)
-        timeline.spans.push_back({.lane = sample.lane,
-                                  .op = sample.op,
-                                  .gap = sample.gap,
-                                  .start = backend_.elapsed(pending.begin, sample.span.start),
-                                  .end = backend_.elapsed(pending.begin, sample.span.end)});
-      std::stable_sort(timeline.spans.begin(), timeline.spans.end(),
-                       [](const Span& a, const Span& b) { return a.start < b.start; });
-      if (pending.watched) keep_times(pending);
-      measured_ = std::move(timeline);
-      measured_step_ = pending.statistics.step_time;
-    }
+    if (pending.watched)
+      keep_times(pending);
+    else if (!pending.samples.empty())
+      show(pending);
   } catch (const BackendError&) {
     // Its events lie too far back: it stays unmeasured.
   }

@@ -54,8 +54,9 @@ class IterationLog {
   Nanoseconds last_step() const { return iterations_.empty() ? 0 : iterations_.back().step_time; }
   std::int64_t count() const { return next_number_; }
   std::int64_t planned() const { return planned_; }
-  // Times of ops are wanted in the iteration that runs.
+  // Times of ops are wanted in the iteration that runs, for plans or only to be shown.
   bool sampling() const { return sampling_; }
+  bool watching() const { return watching_; }
 
  private:
   static constexpr std::size_t kMostIterations = 1024;
@@ -72,16 +73,17 @@ class IterationLog {
     Event end = kHappened;
     std::vector<Sample> samples = {};
     bool watched = false;
-    bool usual = false;  // planned, and ops were timed neither in it nor just before, where compute was held
+    bool usual = false;  // planned, its ops were not timed, and those before it not with compute held
   };
   void resolve(Pending& pending);
   void keep_times(const Pending& pending);
+  void show(const Pending& pending);
 
   Backend& backend_;
   std::optional<LogCounts> began_;
   Event begin_ = kHappened;
   bool sampling_ = false;
-  bool sampled_before_ = false;  // in the iteration before
+  bool watched_before_ = false;  // the iteration before
   bool watching_ = false;
   std::vector<Sample> samples_;
   std::deque<Pending> pending_;

@@ -2,16 +2,18 @@
 
 namespace ebb {
 
-Event OpClock::start() {
+Event OpClock::start(bool exactly) {
   had_run_out_ = false;
-  if (keeps_ahead_) keep_ahead();
-  const bool follows = keeps_ahead_ && last_end_ != kHappened && pager_.is_all_of_compute(last_end_);
+  if (keeps_ahead_ && exactly) keep_ahead();
+  kept_ahead_ = keeps_ahead_ && exactly;
+  if (!kept_ahead_) skip();
+  const bool follows = kept_ahead_ && last_end_ != kHappened && pager_.is_all_of_compute(last_end_);
   return follows ? last_end_ : backend_.record(Engine::compute, Stamp::time);
 }
 
 OpSpan OpClock::end(Event start) {
   last_end_ = pager_.compute_mark(Stamp::time);
-  if (keeps_ahead_) issued_.push_back(last_end_);
+  if (kept_ahead_) issued_.push_back(last_end_);
   return {start, last_end_, of_events_};
 }
 
@@ -19,6 +21,7 @@ void OpClock::keep_ahead() {
   learn_what_events_take();
   if (is_fresh_) {  // a queue may be full of ops that were not timed
     is_fresh_ = false;
+    issued_.clear();
     holds_for_nothing_ = 0;
     backend_.synchronize(pager_.compute_mark());
     had_run_out_ = true;

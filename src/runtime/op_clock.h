@@ -31,13 +31,13 @@ class OpClock {
         held_bytes_(std::max<Bytes>(options.bandwidth / 1000 * kHeldMilliseconds, 1)) {}
 
   // Before an op and after it. Where the host is kept ahead, an op that follows another begins where that
-  // ended.
-  Event start();
+  // ended. `exactly`: the host is kept ahead, if that was asked for and can be.
+  Event start(bool exactly = true);
   OpSpan end(Event start);
   // An op passes that is not timed.
   void skip() { is_fresh_ = true; }
-  // false: not asked for, or there was no host memory for it.
-  bool keeps_ahead() const { return keeps_ahead_; }
+  // Was the host kept ahead when the last op was started?
+  bool kept_ahead() const { return kept_ahead_; }
   // Had compute run out of work before the op that was started last? Then the program may have waited for it.
   bool had_run_out() const { return had_run_out_; }
 
@@ -62,7 +62,8 @@ class OpClock {
   Pager& pager_;
   bool keeps_ahead_;
   Bytes held_bytes_;      // are copied while compute is held
-  bool is_fresh_ = true;  // the op before was not timed
+  bool is_fresh_ = true;  // the op before was not timed, or not exactly
+  bool kept_ahead_ = false;
   bool had_run_out_ = false;
   int holds_for_nothing_ = 0;  // the last ones, since the op before was not timed
   std::uint64_t started_ = 0;

@@ -87,6 +87,21 @@ TEST_F(OpClockTest, AProgramThatWaitsForEachOfItsOpsIsNotHeldAtEach) {
   EXPECT_LT(device.host_now(), 25 * 5'000'000);
 }
 
+TEST_F(OpClockTest, OpsThatAreTimedAsTheyComeAreNotHeld) {
+  device.set_host({.op = 80'000, .event = 2'000, .queue = 400});
+  for (int i = 0; i < 50; ++i) {
+    const Event start = clock.start(false);
+    EXPECT_FALSE(clock.kept_ahead());
+    device.work(50'000);
+    pager.compute_advanced();
+    EXPECT_GT(time_of(clock.end(start)), 80'000) << "the host's time is in it";
+  }
+  EXPECT_EQ(pager.host().reserved(), 0);
+  run(1);
+  EXPECT_TRUE(clock.kept_ahead());
+  EXPECT_GT(pager.host().reserved(), 0);
+}
+
 TEST_F(OpClockTest, WhatAProgramDoesBetweenOpsIsNoneOfTheirsIfTheHostIsNotKeptAhead) {
   OpClock plain{backend, pager, {}};
   Nanoseconds longest = 0;
