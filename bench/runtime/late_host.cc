@@ -15,6 +15,7 @@
 
 #include "../comma_list.h"
 #include "machine/machine_file.h"
+#include "runtime/second_look.h"
 #include "runtime/virtual_backend.h"
 #include "simulate/host_lane.h"
 #include "step_player.h"
@@ -65,8 +66,7 @@ void show(const char* what, const Device& device, double plain) {
 void follow(const Program& program, const Machine& machine, int percent, const Host& host) {
   Machine without_ebb = machine;
   without_ebb.op_issue = host.per_op;
-  without_ebb.host_lead = program.compute_time() / program.op_count() * static_cast<Nanoseconds>(kQueue);
-  const auto plain = static_cast<double>(plain_step(program, without_ebb));
+  const auto plain = static_cast<double>(plain_step(program, with_lead(without_ebb, program)));
   testing::VirtualBackend backend(machine, false);
   backend.set_host(host.times(host.on_demand));
   Machine seen = machine;

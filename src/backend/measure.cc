@@ -128,8 +128,8 @@ class Measurement {
         if (out) enqueue(Engine::out, i, options_.copy);
         if (in) enqueue(Engine::in, i, options_.copy);
       }
-      if (out) last_out = backend_.record(Engine::out, Stamp::time);
-      if (in) last_in = backend_.record(Engine::in, Stamp::time);
+      if (out) last_out = backend_.record(Engine::out);
+      if (in) last_in = backend_.record(Engine::in);
       times.push_back(static_cast<double>(time_of(Engine::compute, rounds_)));
       backend_.synchronize(last_out);
       backend_.synchronize(last_in);
