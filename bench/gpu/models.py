@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import os
 import sys
 from dataclasses import dataclass
@@ -132,6 +134,43 @@ def make_optimizer(kind: str, module: nn.Module) -> torch.optim.Optimizer:
 
 
 def device_memory_in_use() -> int:
-    """Of the whole device: run alone on it."""
+    """Of this process where the driver tells; else of the whole device, on which nothing else may run then."""
+    own = _own_device_memory()
+    if own is not None:
+        return own
     free, total = torch.cuda.mem_get_info()
     return total - free
+
+
+class _ProcessMemory(ctypes.Structure):
+    """nvmlProcessInfo_t"""
+
+    _fields_ = [("pid", ctypes.c_uint), ("bytes", ctypes.c_ulonglong), ("instance", ctypes.c_uint), ("compute_instance", ctypes.c_uint)]
+
+
+@functools.cache
+def _driver_library(process: int) -> tuple[ctypes.CDLL, ctypes.c_void_p] | None:
+    """Of a process, since it does not survive a fork."""
+    try:
+        library = ctypes.CDLL("libnvidia-ml.so.1")
+        device = ctypes.c_void_p()
+        if library.nvmlInit_v2() or library.nvmlDeviceGetHandleByIndex_v2(torch.cuda.current_device(), ctypes.byref(device)):
+            return None
+        return library, device
+    except (OSError, AttributeError):
+        return None
+
+
+def _own_device_memory() -> int | None:
+    found = _driver_library(os.getpid())
+    if found is None:
+        return None
+    library, device = found
+    count = ctypes.c_uint(64)
+    processes = (_ProcessMemory * count.value)()
+    if library.nvmlDeviceGetComputeRunningProcesses_v3(device, ctypes.byref(count), processes):
+        return None
+    for process in processes[: count.value]:
+        if process.pid == os.getpid() and process.bytes != 2**64 - 1:
+            return int(process.bytes)
+    return None

@@ -5,8 +5,9 @@ For each model, optimizer and precision: a plain run, then runs at a share of it
 that can leave does so after every op; then a second plain run (do they agree with each other?) and the same again with
 recomputation. Losses, parameters, buffers and optimizer state must be the same bits, and the memory of the process must stay
 within the limit plus what the CUDA context takes. Each run is a forked child with a time-out. The grid is walked setting by
-setting, the cases with the least memory first, until --seconds are over; --json gets a line as each run ends. With --device
-cpu small models show that the script works.
+setting, the cases with the least memory first, until --seconds are over; --json gets a line as each run ends. --at-once N
+walks it in N processes, where the driver tells what each has of the device's memory. With --device cpu small models show
+that the script works.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import os
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -116,8 +119,8 @@ class Grid:
         self.measurements = measurements
         self.plain: dict[Case, dict[str, Any]] = {}
 
-    def walk(self) -> None:
-        for case in itertools.product(self.options.models, self.options.optimizers, self.options.precisions):
+    def walk(self, cases: list[Case]) -> None:
+        for case in cases:
             self._cell(case, "plain")
         for setting in SETTINGS:
             for case in sorted(self.plain, key=lambda case: self.plain[case]["peak"]):
@@ -165,6 +168,39 @@ class Grid:
         self.measurements.journal.add({"case": list(case), "setting": setting, "good": good, "words": words, **numbers})
 
 
+def walk_at_once(options: argparse.Namespace, cases: list[Case], journal: Journal) -> int:
+    """Each process takes its share of the cases. Returns how many cells were left out."""
+    children = []
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(options.at_once):
+            path = os.path.join(folder, str(k))
+            child = os.fork()
+            if child == 0:
+                code = 1  # if it throws
+                try:
+                    code = min(100, walk(options, cases[k :: options.at_once], Journal(path)))
+                finally:
+                    sys.stdout.flush()
+                    os._exit(code)
+            children.append((child, path))
+        left_out = 0
+        for child, path in children:
+            left_out += abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    journal.add(json.loads(line))
+    return left_out
+
+
+def walk(options: argparse.Namespace, cases: list[Case], journal: Journal) -> int:
+    """Returns how many cells were left out."""
+    measurements = Measurements(journal)
+    measurements.budget = Budget(options.seconds)
+    measurements.timeout = options.timeout
+    Grid(options, measurements).walk(cases)
+    return measurements.left_out
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
@@ -177,6 +213,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
     parser.add_argument("--seconds", type=float, default=520, help="for all runs; what is left then is left out")
+    parser.add_argument("--at-once", type=int, default=1, help="processes that share the device")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--json", help="file that a line is appended to as each run ends")
     options = parser.parse_args()
@@ -185,16 +222,15 @@ def main() -> int:
     options.precisions = options.precisions or (["fp32"] if options.device == "cpu" else ["fp32", "bf16"])
     if unknown := set(options.models) - set(known):
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
-    measurements = Measurements(Journal(options.json))
-    measurements.budget = Budget(options.seconds)
-    measurements.timeout = options.timeout
     import_all(options.models)
-    Grid(options, measurements).walk()
-    results = measurements.journal.rows
+    cases = list(itertools.product(options.models, options.optimizers, options.precisions))
+    journal = Journal(options.json)
+    left_out = walk_at_once(options, cases, journal) if options.at_once > 1 else walk(options, cases, journal)
+    results = journal.rows
     bad = [r for r in results if not r["good"]]
     short = [{k: r[k] for k in ("case", "setting", "good")} for r in results]
-    print(json.dumps({"torch": torch.__version__, "good": len(results) - len(bad), "bad": len(bad), "left_out": measurements.left_out, "results": short}))
-    return 1 if bad or measurements.left_out else 0
+    print(json.dumps({"torch": torch.__version__, "good": len(results) - len(bad), "bad": len(bad), "left_out": left_out, "results": short}))
+    return 1 if bad or left_out else 0
 
 
 if __name__ == "__main__":
