@@ -124,9 +124,15 @@ def whole_report() -> dict[str, Any]:
             return dict(json.load(file))
 
 
+def prepare(name: str, options: argparse.Namespace) -> None:
+    deterministic(name in STRICT)
+    if options.another_stream:
+        torch.cuda.set_stream(torch.cuda.Stream())
+
+
 def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = ()) -> dict[str, Any]:
     as_without_ebb()
-    deterministic(name in STRICT)
+    prepare(name, options)
     training = Training(name, options, variant)
     training.step()
     slow = training.timed(1) > 1000 * SLOW_S
@@ -153,7 +159,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
 
 
 def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
-    deterministic(name in STRICT)
+    prepare(name, options)
     start = time.perf_counter()
     ebb.limit(limit, device="cuda", planner=planner)
     training = Training(name, options)
@@ -247,6 +253,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
+    parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one: kernels follow each other sooner on some (stream_pauses.py)")
     parser.add_argument("--json", help="file for all results")
     parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")
     options = parser.parse_args()
