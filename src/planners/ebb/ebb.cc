@@ -23,12 +23,10 @@ constexpr int kDraws = 6;
 constexpr int kPlansForLess = 4;         // made again because the packed footprint is too large,
 constexpr std::int64_t kLessEffort = 4;  // each with this part of the budget
 
-// Ops are the measure of what a simulation costs. A long program, each of whose plans takes longer to pack
-// too, gets half of the search that a short one gets.
+// Ops are the measure of what a simulation costs.
 std::int64_t default_evaluations(const Program& program, double effort) {
-  const std::int64_t ops = std::max(program.op_count(), 1);
-  const std::int64_t op_steps = std::clamp<std::int64_t>(90'000'000'000 / ops, 30'000'000, 60'000'000);
-  const std::int64_t budget = std::clamp<std::int64_t>(op_steps / ops, 500, 240'000);
+  const std::int64_t budget =
+      std::clamp<std::int64_t>(30'000'000 / std::max(program.op_count(), 1), 500, 120'000);
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(budget) * effort));
 }
 
