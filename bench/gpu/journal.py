@@ -6,7 +6,11 @@ A run that is cut off keeps what it has: one JSON object per line, appended and 
 from __future__ import annotations
 
 import json
+import os
+import sys
+import tempfile
 import time
+import traceback
 from typing import Any, Callable
 
 from harness import ChildFailed, in_child
@@ -51,6 +55,34 @@ class Journal:
             if "failed" not in row and all(row.get(name) == value for name, value in key.items()):
                 return row
         return None
+
+
+def at_once(count: int, work: Callable[[int, Journal], int], journal: Journal) -> int:
+    """`work(k, rows)` for k below count, in a forked process each if there are several. Returns the sum of what they answer
+    (each at most 100; 1 for one that throws), with all their rows in the journal."""
+    if count == 1:
+        return work(0, journal)
+    children = []
+    total = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(count):
+            path = os.path.join(folder, str(k))
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    code = min(100, work(k, Journal(path)))
+                except Exception:
+                    traceback.print_exc()
+                sys.stdout.flush()
+                os._exit(code)
+            children.append((child, path))
+        for child, path in children:
+            total += abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    journal.add(json.loads(line))
+    return total
 
 
 class OutOfTime(Exception):

@@ -15,9 +15,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import os
 import sys
-import tempfile
 import time
 from typing import Any
 
@@ -28,7 +26,7 @@ import torch
 
 import ebb
 from harness import ChildFailed
-from journal import Budget, Journal, Measurements, OutOfTime
+from journal import Budget, Journal, Measurements, OutOfTime, at_once
 
 MIB = 2**20
 BATCH = {"resnet50": 32, "vgg16": 16, "densenet121": 16, "vit_base": 16, "gpt2": 4}
@@ -168,30 +166,6 @@ class Grid:
         self.measurements.journal.add({"case": list(case), "setting": setting, "good": good, "words": words, **numbers})
 
 
-def walk_at_once(options: argparse.Namespace, cases: list[Case], journal: Journal) -> int:
-    """Each process takes its share of the cases. Returns how many cells were left out."""
-    children = []
-    with tempfile.TemporaryDirectory() as folder:
-        for k in range(options.at_once):
-            path = os.path.join(folder, str(k))
-            child = os.fork()
-            if child == 0:
-                code = 1  # if it throws
-                try:
-                    code = min(100, walk(options, cases[k :: options.at_once], Journal(path)))
-                finally:
-                    sys.stdout.flush()
-                    os._exit(code)
-            children.append((child, path))
-        left_out = 0
-        for child, path in children:
-            left_out += abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-            with open(path, encoding="utf-8") as file:
-                for line in file:
-                    journal.add(json.loads(line))
-    return left_out
-
-
 def walk(options: argparse.Namespace, cases: list[Case], journal: Journal) -> int:
     """Returns how many cells were left out."""
     measurements = Measurements(journal)
@@ -225,7 +199,7 @@ def main() -> int:
     import_all(options.models)
     cases = list(itertools.product(options.models, options.optimizers, options.precisions))
     journal = Journal(options.json)
-    left_out = walk_at_once(options, cases, journal) if options.at_once > 1 else walk(options, cases, journal)
+    left_out = at_once(options.at_once, lambda k, rows: walk(options, cases[k :: options.at_once], rows), journal)
     results = journal.rows
     bad = [r for r in results if not r["good"]]
     short = [{k: r[k] for k in ("case", "setting", "good")} for r in results]
