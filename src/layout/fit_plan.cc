@@ -12,16 +12,21 @@
 namespace ebb::layout {
 namespace {
 
-constexpr std::int64_t kQuickLook = 2'000;  // steps for what would be lucky to fit
-constexpr std::int64_t kPersistence = 8;    // times the budget where packing is all that can be done,
-constexpr std::int64_t kPerBuffer = 400;    // but no more than so many steps a buffer
-constexpr Nanoseconds kTolerance = 200;     // a 200th slower than planned is as good
+constexpr std::int64_t kQuickLook = 2'000;    // steps for what would be lucky to fit
+constexpr std::int64_t kPersistence = 8;      // times the budget where packing is all that can be done,
+constexpr std::int64_t kInsistence = 64;      // times the budget where there is some room to pack with,
+constexpr int kMostInsists = 4;               // not too often,
+constexpr std::int64_t kInAll = 600'000'000;  // no more than so many steps times buffers,
+constexpr std::int64_t kPerBuffer = 400;      // and so many steps a buffer
+constexpr Nanoseconds kTolerance = 200;       // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
 constexpr double kAttempt = 0.25;         // of the time that is left is the most an attempt to pack takes
 constexpr std::int64_t kLastEffort = 25;  // times the budget where all else failed
 constexpr int kMostPackedPlans = 10;      // plans made again for less to be packed as they are scheduled
-constexpr Bytes kCut = 200;               // at least a 200th of the limit is taken off each time,
-constexpr Bytes kMostOff = 4;             // and no more than a quarter in all before copies are retimed
+constexpr Bytes kLeastCut = 200;          // a 200th of the limit is taken off at least,
+constexpr Bytes kMostCut = 100;           // and a 100th at most, unless a plan is too large
+constexpr Bytes kMuch = 12;               // by a twelfth of it;
+constexpr Bytes kMostOff = 4;             // no more than a quarter in all before copies are retimed
 
 // A timed plan and what the simulator makes of it.
 struct Run {
@@ -64,18 +69,29 @@ class Fitter {
   // off. The first that fits is the fastest, as plans for less are slower.
   void pack_plans(Plan plan) {
     Bytes limit = problem_.limit - options_.reserve;
+    Bytes before = problem_.limit;
     for (int plans = 0; plans < kMostPackedPlans; ++plans) {
       planned_for_ = limit;
       const bool is_known = plans == 0 && options_.excess > 0;
       const Bytes excess = is_known ? options_.excess : pack_as_scheduled(plan, limit);
       if (plans == 0) result_.excess = excess;
       if (excess == 0 || !options_.make_plan || is_late()) return;
-      limit -= std::max(excess, problem_.limit / kCut + 1);
+      limit -= cut_for(excess, before);
+      before = excess;
       if (limit < problem_.limit - problem_.limit / kMostOff) return;
       std::optional<Plan> next = options_.make_plan(limit);
       if (!next) return;
       plan = std::move(*next);
     }
+  }
+
+  // A little room makes packing much easier, so that a little less is mostly enough however large the plan
+  // was. Where it was much too large, half of that; and all of it where the plan before was no larger.
+  Bytes cut_for(Bytes excess, Bytes before) const {
+    const Bytes least = problem_.limit / kLeastCut + 1;
+    if (excess >= before) return std::max(excess, least);
+    if (excess > problem_.limit / kMuch) return excess / 2;
+    return std::clamp(excess, least, problem_.limit / kMostCut + 1);
   }
 
   Bytes pack_as_scheduled(const Plan& plan, Bytes limit) {
@@ -89,7 +105,7 @@ class Fitter {
       planned_for_ = limit;
       if (retime(plan, limit)) return;
       if (!options_.make_plan || is_late()) break;
-      limit -= problem_.limit / kCut + 1;
+      limit -= problem_.limit / kLeastCut + 1;
       std::optional<Plan> next = options_.make_plan(limit);
       if (!next) break;
       plan = std::move(*next);
@@ -140,12 +156,19 @@ class Fitter {
     ArenaProblem arena = arena_problem(problem_.program, problem_.gaps, run.lowered, run.schedule);
     if (arena.meets_itself) return 1;
     Layout layout = pack_within(arena.problem, kQuickLook);
+    const auto buffers = std::max<std::int64_t>(std::ssize(arena.problem.buffers), 1);
     if (!layout.fits) {
       ++result_.attempts;
-      const auto buffers = static_cast<std::int64_t>(arena.problem.buffers.size());
       layout = pack(arena.problem, {.alignment = options_.alignment,
                                     .budget = std::min(kPersistence * options_.budget, kPerBuffer * buffers),
                                     .deadline_seconds = attempt_seconds()});
+    }
+    if (layout.footprint > capacity_ && layout.load <= capacity_ - capacity_ / kLeastCut &&
+        insisted_ < kMostInsists) {
+      ++insisted_;
+      Layout within = pack_within(
+          arena.problem, std::min({kInsistence * options_.budget, kPerBuffer * buffers, kInAll / buffers}));
+      if (within.fits) layout = std::move(within);
     }
     if (layout.footprint > capacity_) return layout.footprint - capacity_;
     return accept(std::move(run), std::move(arena), std::move(layout), Retiming::none) ? 0 : 1;
@@ -256,6 +279,7 @@ class Fitter {
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   Bytes planned_for_ = 0;
   std::int64_t effort_ = 1;
+  int insisted_ = 0;
   Nanoseconds fast_enough_ = 0;  // a retimed plan that takes no longer ends the search
   FittedPlan result_;
 };

@@ -1,10 +1,10 @@
 // From a plan that keeps a limit by load to one that keeps it by address: offsets for every residency, so
 // that the whole arena, fragmentation included, stays within the limit. See docs/notes/packing.md.
 //
-// First the plan is packed as it is scheduled, and made again with the difference taken off until it fits. If
-// that takes too much off, copies are retimed, out earlier and in later, until what is resident leaves room
-// to pack with, and the fastest is taken; where nothing fits, once more with more effort. Deterministic but
-// for the deadline.
+// First the plan is packed as it is scheduled, and made again for a little less until it fits. If that takes
+// too much off, copies are retimed, out earlier and in later, until what is resident leaves room to pack
+// with, and the fastest is taken; where nothing fits, once more with more effort. Deterministic but for the
+// deadline.
 #pragma once
 
 #include <functional>

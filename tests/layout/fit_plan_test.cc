@@ -169,7 +169,8 @@ TEST(FitPlan, ComesToTheSameInOneGoAndInTwo) {
   }
 }
 
-TEST(FitPlan, DoesNotPackAgainWhatIsKnownToBeTooLarge) {
+// Plans that were asked for, for how much, if the one given is known to be too large by `excess`.
+std::pair<FittedPlan, std::vector<Bytes>> fit_again(Bytes excess) {
   const Program program = literal_program({op({writes(0)}), op({writes(1)}), op({reads(1)}), op({reads(0)})},
                                           {local(1000, 0, 3), local(1000, 1, 2)});
   const Gaps gaps(program);
@@ -182,11 +183,23 @@ TEST(FitPlan, DoesNotPackAgainWhatIsKnownToBeTooLarge) {
     asked.push_back(limit);
     return swap;
   };
-  const FittedPlan fit = fit_plan({program, gaps, machine, 2000}, Plan::keep_all(gaps),
-                                  {.alignment = 1, .make_plan = make_plan, .excess = 300});
+  FittedPlan fit = fit_plan({program, gaps, machine, 2000}, Plan::keep_all(gaps),
+                            {.alignment = 1, .make_plan = make_plan, .excess = excess});
+  return {std::move(fit), std::move(asked)};
+}
+
+TEST(FitPlan, DoesNotPackAgainWhatIsKnownToBeTooLarge) {
+  const auto [fit, asked] = fit_again(300);
   ASSERT_TRUE(fit.fits);
-  EXPECT_EQ(asked, (std::vector<Bytes>{1700}));
+  EXPECT_EQ(asked.size(), 1u);
   EXPECT_EQ(fit.attempts, 1);
+}
+
+TEST(FitPlan, TakesLittleOffUnlessAPlanIsMuchTooLarge) {
+  EXPECT_EQ(fit_again(1).second, (std::vector<Bytes>{1989}));    // a 200th, and one
+  EXPECT_EQ(fit_again(15).second, (std::vector<Bytes>{1985}));   // as much as it is too large
+  EXPECT_EQ(fit_again(100).second, (std::vector<Bytes>{1979}));  // a 100th
+  EXPECT_EQ(fit_again(300).second, (std::vector<Bytes>{1850}));  // half of what it is too large
 }
 
 TEST(FitPlan, HasAnOffsetForEveryBirthAndReturn) {
