@@ -157,17 +157,19 @@ class Fitter {
     if (arena.meets_itself) return 1;
     Layout layout = pack_within(arena.problem, kQuickLook);
     const auto buffers = std::max<std::int64_t>(std::ssize(arena.problem.buffers), 1);
+    const std::int64_t most = kPerBuffer * buffers;
+    const std::int64_t persistence = std::min(kPersistence * options_.budget, most);
+    const std::int64_t insistence = std::min({kInsistence * options_.budget, most, kInAll / buffers});
     if (!layout.fits) {
       ++result_.attempts;
-      layout = pack(arena.problem, {.alignment = options_.alignment,
-                                    .budget = std::min(kPersistence * options_.budget, kPerBuffer * buffers),
-                                    .deadline_seconds = attempt_seconds()});
+      layout = pack(
+          arena.problem,
+          {.alignment = options_.alignment, .budget = persistence, .deadline_seconds = attempt_seconds()});
     }
-    if (layout.footprint > capacity_ && layout.load <= capacity_ - capacity_ / kLeastCut &&
-        insisted_ < kMostInsists) {
+    const bool has_room = layout.load <= capacity_ - capacity_ / kLeastCut;
+    if (layout.footprint > capacity_ && has_room && insistence > persistence && insisted_ < kMostInsists) {
       ++insisted_;
-      Layout within = pack_within(
-          arena.problem, std::min({kInsistence * options_.budget, kPerBuffer * buffers, kInAll / buffers}));
+      Layout within = pack_within(arena.problem, insistence);
       if (within.fits) layout = std::move(within);
     }
     if (layout.footprint > capacity_) return layout.footprint - capacity_;

@@ -283,13 +283,19 @@ void ProgramRunner::finish() {
   }
 }
 
+namespace {
+constexpr int kMostWaits = 5'000;  // milliseconds, for a plan
+}  // namespace
+
 bool run_until_planned(ProgramRunner& runner, Device& device, int most_iterations) {
   for (int i = 0; i < most_iterations; ++i) {
     runner.iterate();
     const DeviceStatus status = device.status();
     if (status.mode == Mode::planned) return true;
     if (!status.refusal.empty()) return false;
-    if (status.planning) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // However long that takes here.
+    for (int waits = 0; waits < kMostWaits && device.status().planning; ++waits)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
 }
