@@ -17,7 +17,8 @@ import threading
 import unittest
 from typing import Any, Callable
 
-import models  # noqa: F401  (finds tests/torch)
+from models import deterministic  # finds tests/torch, too
+
 import torch
 import torch.nn.functional as F
 from features import FEATURES, batch, fit, network, told
@@ -49,11 +50,11 @@ def require(condition: bool, what: str) -> None:
 
 
 def prepare(device: str) -> None:
-    torch.use_deterministic_algorithms(True, warn_only=True)
     if device == "cuda":
-        torch.backends.cudnn.deterministic = True
-        torch.cuda.init()
+        deterministic(strict=False)
         torch.set_default_device("cuda")
+    else:
+        torch.use_deterministic_algorithms(True, warn_only=True)
 
 
 def on_host(value: Any) -> Any:
@@ -159,7 +160,7 @@ def work_on_another_stream() -> Any:
 
 @training
 def a_kernel_of_tritons() -> Any:
-    double = _triton_double()
+    from triton_kernels import double
 
     class Double(torch.autograd.Function):
         @staticmethod
@@ -180,12 +181,6 @@ def a_kernel_of_tritons() -> Any:
         optimizer.step()
         losses.append(loss.item().hex())
     return [first.state_dict(), last.state_dict(), losses]
-
-
-def _triton_double() -> Callable[[torch.Tensor], torch.Tensor]:
-    from triton_kernels import double
-
-    return double
 
 
 @check
@@ -295,7 +290,7 @@ def pointers() -> None:
     x = torch.arange(MIB, dtype=torch.float32)
     torch.zeros(MIB).add_(1)
     require(x.data_ptr() != 0, "data_ptr is 0")
-    shown = torch.as_tensor(x.__cuda_array_interface__ and _Shown(x), device="cuda")
+    shown = torch.as_tensor(_Shown(x), device="cuda")
     require(torch.equal(shown, x), "__cuda_array_interface__ shows other bytes")
     y = torch.arange(MIB, dtype=torch.float32)
     torch.zeros(MIB).add_(1)

@@ -141,11 +141,7 @@ def run(options: argparse.Namespace, sampler: str, limit: int, planner: str) -> 
     if limit:
         ebb.limit(limit, device="cuda", planner=planner)
     training = make()
-    training.run(3)
-    if limit:
-        training.run_until_planned()
-        training.wait_for_better(options.patience)
-    training.run(2)
+    training.settle(options.patience if limit else None)
     step = training.timed(options.steps)
     before = ebb.status() if limit else {}
     library = ctypes.CDLL(sampler)

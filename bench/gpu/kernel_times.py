@@ -53,11 +53,7 @@ def run(name: str, options: argparse.Namespace, limit: int) -> dict[str, Any]:
     if limit:
         ebb.limit(limit, device="cuda", planner=options.planner)
     training = Training(name, options)
-    training.run(3)
-    if limit:
-        training.run_until_planned()
-        training.wait_for_better(options.patience)
-    training.run(2)
+    training.settle(options.patience if limit else None)
     milliseconds = training.timed(options.steps)
     return {"ms": milliseconds, "peak": torch.cuda.max_memory_allocated(), "status": ebb.status() if limit else {}, **profiled(training)}
 

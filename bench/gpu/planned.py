@@ -111,6 +111,14 @@ class Training:
             self.run(4)  # together, as a program has them that does not wait for its device
             time.sleep(1)
 
+    def settle(self, patience: float | None) -> None:
+        """Until steps take what they will: within a limit, by a plan that was waited for so long; None: there is no limit."""
+        self.run(3)
+        if patience is not None:
+            self.run_until_planned()
+            self.wait_for_better(patience)
+        self.run(2)
+
     def bits(self) -> str:
         return digest([self.losses, self.model.module.state_dict(), self.optimizer.state_dict()])
 

@@ -65,8 +65,8 @@ class Fitter {
   }
 
  private:
-  // Plans for less and less, packed as they are scheduled: what the packing wants beyond the limit is taken
-  // off. The first that fits is the fastest, as plans for less are slower.
+  // Plans for less and less, packed as they are scheduled. The first that fits is the fastest, as plans for
+  // less are slower.
   void pack_plans(Plan plan) {
     Bytes limit = problem_.limit - options_.reserve;
     Bytes before = problem_.limit;

@@ -283,17 +283,13 @@ void ProgramRunner::finish() {
   }
 }
 
-namespace {
-constexpr int kMostWaits = 5'000;  // milliseconds, for a plan
-}  // namespace
-
 bool run_until_planned(ProgramRunner& runner, Device& device, int most_iterations) {
+  constexpr int kMostWaits = 5'000;  // milliseconds, for a plan
   for (int i = 0; i < most_iterations; ++i) {
     runner.iterate();
     const DeviceStatus status = device.status();
     if (status.mode == Mode::planned) return true;
     if (!status.refusal.empty()) return false;
-    // However long that takes here.
     for (int waits = 0; waits < kMostWaits && device.status().planning; ++waits)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
