@@ -238,7 +238,7 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
         predicted = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
         follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
         words = (
-            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %; {status['predicted_step_ns'] / 1e6:.1f} ms), {'same bits' if same else 'OTHER BITS'}, "
+            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({100 * (1e6 * r['ms'] / max(status['predicted_step_ns'], 1) - 1):+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
             f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
             f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays, "
             f"waits of {sum(v for k, v in r['per_step'].items() if k.startswith('stalled_')) / 1e6:.2f} ms, "

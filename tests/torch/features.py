@@ -244,7 +244,7 @@ def a_whole_model_saved_and_loaded() -> Any:
     file = io.BytesIO()
     torch.save(model, file)
     file.seek(0)
-    model = torch.load(file)
+    model = torch.load(file, **({"weights_only": False} if hasattr(torch.serialization, "add_safe_globals") else {}))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     return told(model, optimizer, fit(model, optimizer, batches(2)))
 
@@ -283,12 +283,16 @@ def checkpointed_segments_without_reentry() -> Any:
 
 @feature
 def a_loader_with_workers() -> Any:
-    data = TensorDataset(torch.randn(20, 3, 32, 32), torch.randint(10, (20,)))
+    """Which make their batches on the CPU, as loaders do."""
+    host = torch.Generator("cpu").manual_seed(5)
+    data = TensorDataset(torch.randn(20, 3, 32, 32, generator=host, device="cpu"), torch.randint(10, (20,), generator=host, device="cpu"))
     model = network()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    where = next(model.parameters()).device
     losses = []
     for _ in range(2):
-        losses += fit(model, optimizer, DataLoader(data, batch_size=8, shuffle=True, num_workers=2))
+        loader = DataLoader(data, batch_size=8, sampler=torch.randperm(20, generator=host, device="cpu").tolist(), num_workers=2)
+        losses += fit(model, optimizer, ([part.to(where) for part in item] for item in loader))
     return told(model, optimizer, losses)
 
 
