@@ -21,6 +21,7 @@ constexpr std::int64_t kPerBuffer = 400;      // and so many steps a buffer
 constexpr Nanoseconds kTolerance = 200;       // a 200th slower than planned is as good
 constexpr int kMostPlans = 40;
 constexpr double kAttempt = 0.25;         // of the time that is left is the most an attempt to pack takes
+constexpr double kPatient = 0.75;         // while more of it is left, plans are made again for a little less
 constexpr std::int64_t kLastEffort = 25;  // times the budget where all else failed
 constexpr int kMostPackedPlans = 10;      // plans made again for less to be packed as they are scheduled
 constexpr Bytes kLeastCut = 200;          // a 200th of the limit is taken off at least,
@@ -86,10 +87,11 @@ class Fitter {
   }
 
   // A little room makes packing much easier, so that a little less is mostly enough however large the plan
-  // was. Where it was much too large, half of that; and all of it where the plan before was no larger.
+  // was. Where it was much too large, half of that; and all of it where the plan before was no larger, or
+  // where there is no time for many plans.
   Bytes cut_for(Bytes excess, Bytes before) const {
     const Bytes least = problem_.limit / kLeastCut + 1;
-    if (excess >= before) return std::max(excess, least);
+    if (excess >= before || is_hurried()) return std::max(excess, least);
     if (excess > problem_.limit / kMuch) return excess / 2;
     return std::clamp(excess, least, problem_.limit / kMostCut + 1);
   }
@@ -167,7 +169,8 @@ class Fitter {
           {.alignment = options_.alignment, .budget = persistence, .deadline_seconds = attempt_seconds()});
     }
     const bool has_room = layout.load <= capacity_ - capacity_ / kLeastCut;
-    if (layout.footprint > capacity_ && has_room && insistence > persistence && insisted_ < kMostInsists) {
+    const bool may_insist = insistence > persistence && insisted_ < kMostInsists && !is_hurried();
+    if (layout.footprint > capacity_ && has_room && may_insist) {
       ++insisted_;
       Layout within = pack_within(arena.problem, insistence);
       if (within.fits) layout = std::move(within);
@@ -267,11 +270,17 @@ class Fitter {
   // Packing a large step may take longer than all the time there is.
   std::optional<double> attempt_seconds() const {
     if (!deadline_) return std::nullopt;
-    const std::chrono::duration<double> left = *deadline_ - std::chrono::steady_clock::now();
-    return std::max(0.0, kAttempt * left.count());
+    return std::max(0.0, kAttempt * seconds_left());
   }
 
-  bool is_late() const { return deadline_ && std::chrono::steady_clock::now() >= *deadline_; }
+  double seconds_left() const {
+    return std::chrono::duration<double>(*deadline_ - std::chrono::steady_clock::now()).count();
+  }
+
+  bool is_late() const { return deadline_ && seconds_left() <= 0; }
+
+  // The rest of the time is for plans that are sure to fit.
+  bool is_hurried() const { return deadline_ && seconds_left() < kPatient * options_.deadline_seconds; }
 
   const FitProblem& problem_;
   const FitOptions& options_;
