@@ -45,10 +45,7 @@ class Fitter {
         capacity_(problem.limit - problem.program.info().unmanaged - options.reserve),
         lowerer_(problem.program, problem.gaps),
         simulator_(problem.program, problem.gaps, problem.machine) {
-    if (options.deadline_seconds > 0)
-      deadline_ =
-          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                 std::chrono::duration<double>(options.deadline_seconds));
+    if (options.deadline_seconds > 0) deadline_ = now() + options.deadline_seconds;
   }
 
   FittedPlan run(const Plan& plan) {
@@ -273,9 +270,12 @@ class Fitter {
     return std::max(0.0, kAttempt * seconds_left());
   }
 
-  double seconds_left() const {
-    return std::chrono::duration<double>(*deadline_ - std::chrono::steady_clock::now()).count();
+  double now() const {
+    if (options_.seconds_now) return options_.seconds_now();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
+
+  double seconds_left() const { return *deadline_ - now(); }
 
   bool is_late() const { return deadline_ && seconds_left() <= 0; }
 
@@ -287,7 +287,7 @@ class Fitter {
   const Bytes capacity_;
   Lowerer lowerer_;
   Simulator simulator_;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  std::optional<double> deadline_;  // by the clock
   Bytes planned_for_ = 0;
   std::int64_t effort_ = 1;
   int insisted_ = 0;

@@ -1,10 +1,10 @@
 // From a plan that keeps a limit by load to one that keeps it by address: offsets for every residency, so
 // that the whole arena, fragmentation included, stays within the limit. See docs/notes/packing.md.
 //
-// First the plan is packed as it is scheduled, and made again for a little less until it fits. If that takes
-// too much off, copies are retimed, out earlier and in later, until what is resident leaves room to pack
-// with, and the fastest is taken; where nothing fits, once more with more effort. Deterministic but for the
-// deadline.
+// First the plan is packed as it is scheduled, and made again for a little less until it fits, or for all
+// that it is too large by once some of the time is spent. If that takes too much off, copies are retimed, out
+// earlier and in later, until what is resident leaves room to pack with, and the fastest is taken; where
+// nothing fits, once more with more effort. Deterministic but for the deadline.
 #pragma once
 
 #include <functional>
@@ -42,6 +42,7 @@ struct FitOptions {
   MakePlan make_plan = nullptr;  // nullptr: the plan is not made again
   Effort effort = Effort::both;
   Bytes excess = 0;  // known from an earlier call: the plan as it is scheduled is so much too large
+  std::function<double()> seconds_now = {};  // a clock; empty: the steady one
 };
 
 // What was done to the plan, from least to most. Each includes those before it.

@@ -73,7 +73,8 @@ class Preparer {
                           .reserve = pool,
                           .budget = options_.packing_steps,
                           .deadline_seconds = std::max(end - elapsed(), kMoment),
-                          .make_plan = [&](Bytes limit) { return make(plan, limit); }});
+                          .make_plan = [&](Bytes limit) { return make(plan, limit); },
+                          .seconds_now = now_});
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
   }

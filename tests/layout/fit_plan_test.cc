@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "layout/planned_offsets.h"
 #include "layout/validate.h"
 #include "literal_programs.h"
@@ -169,8 +171,9 @@ TEST(FitPlan, ComesToTheSameInOneGoAndInTwo) {
   }
 }
 
-// With a plan that is known to be too large by `excess`; and for how much others were asked for.
-std::pair<FittedPlan, std::vector<Bytes>> fit_again(Bytes excess) {
+// With a plan that is known to be too large by `excess`, so many seconds of ten after the begin; and for how
+// much others were asked for.
+std::pair<FittedPlan, std::vector<Bytes>> fit_again(Bytes excess, double seconds = 0) {
   const Program program = literal_program({op({writes(0)}), op({writes(1)}), op({reads(1)}), op({reads(0)})},
                                           {local(1000, 0, 3), local(1000, 1, 2)});
   const Gaps gaps(program);
@@ -183,8 +186,14 @@ std::pair<FittedPlan, std::vector<Bytes>> fit_again(Bytes excess) {
     asked.push_back(limit);
     return swap;
   };
+  bool has_begun = false;
+  const auto clock = [&] { return std::exchange(has_begun, true) ? seconds : 0; };
   FittedPlan fit = fit_plan({program, gaps, machine, 2000}, Plan::keep_all(gaps),
-                            {.alignment = 1, .make_plan = make_plan, .excess = excess});
+                            {.alignment = 1,
+                             .deadline_seconds = 10,
+                             .make_plan = make_plan,
+                             .excess = excess,
+                             .seconds_now = clock});
   return {std::move(fit), std::move(asked)};
 }
 
@@ -200,6 +209,12 @@ TEST(FitPlan, TakesLittleOffUnlessAPlanIsMuchTooLarge) {
   EXPECT_EQ(fit_again(15).second, (std::vector<Bytes>{1985}));   // as much as it is too large
   EXPECT_EQ(fit_again(100).second, (std::vector<Bytes>{1979}));  // a 100th
   EXPECT_EQ(fit_again(300).second, (std::vector<Bytes>{1850}));  // half of what it is too large
+}
+
+TEST(FitPlan, TakesAllOffThatIsTooMuchOnceAQuarterOfTheTimeIsSpent) {
+  EXPECT_EQ(fit_again(100, 2).second, (std::vector<Bytes>{1979}));
+  EXPECT_EQ(fit_again(100, 3).second, (std::vector<Bytes>{1900}));
+  EXPECT_EQ(fit_again(300, 3).second, (std::vector<Bytes>{1700}));
 }
 
 TEST(FitPlan, HasAnOffsetForEveryBirthAndReturn) {
