@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Does a step take as long on any CUDA stream? Without Ebb: on the default stream, on another, on one of high priority.
+"""Does a step take as long on any CUDA stream, and wherever its tensors lie? Without Ebb.
 
 A model's steps, free and behind a kernel that holds the device until the host has issued all of the step: what they take
-then is the device's alone. Each run is a forked child with a time-out.
+then is the device's alone. On the default stream, on another, on one of high priority; and with the caching allocator's
+memory in many pieces, in one, or in pages that grow (expandable segments). Each run is a forked child with a time-out.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 
 from models import STRICT, as_without_ebb, deterministic, import_all
 from planned import BATCH, Training
@@ -17,13 +19,32 @@ import torch
 
 from harness import ChildFailed, in_child
 
+GIB = 2**30
 HELD_CYCLES = 500_000_000  # longer than the host takes for a step
-# The streams that one process uses, one after the other; a number is a priority.
-RUNS: dict[str, list[int | None]] = {
-    "default": [None],
-    "another": [0],
-    "of high priority": [-1],
-    "default, another, default": [None, 0, None],
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a process trains: on which streams, one after the other (a number is a priority, None the default stream), and in what memory."""
+
+    streams: tuple[int | None, ...] = (None,)
+    allocator: str = ""  # settings of PyTorch's
+    piece: float = 0  # GiB that are taken at once and given back to the allocator, which uses them first
+    ballast: float = 0  # GiB that lie idle
+    empties: bool = True  # gives memory back to the device before each stream
+
+
+RUNS = {
+    "default": Setting(),
+    "another": Setting((0,)),
+    "of high priority": Setting((-1,)),
+    "default, another, default": Setting((None, 0, None)),
+    "another, nothing given back": Setting((0,), empties=False),
+    "expandable segments": Setting(allocator="expandable_segments:True"),
+    "in one piece of 16 GiB": Setting(piece=16, empties=False),
+    "in one piece of 20 GiB": Setting(piece=20, empties=False),
+    "in one piece of 40 GiB": Setting(piece=40, empties=False),
+    "behind 8 GiB": Setting(ballast=8),
 }
 
 
@@ -38,19 +59,26 @@ def held(training: Training) -> float:
     return begin.elapsed_time(end)
 
 
-def run(name: str, options: argparse.Namespace, priorities: list[int | None]) -> list[tuple[float, float]]:
-    """Milliseconds of a step, free and held, on each stream."""
+def run(name: str, options: argparse.Namespace, setting: Setting) -> list[tuple[float, float, float]]:
+    """Milliseconds of a step, free and held, and the GiB that the allocator has, on each stream."""
     as_without_ebb()
     deterministic(name in STRICT)
+    if setting.allocator:
+        torch.cuda.memory._set_allocator_settings(setting.allocator)
+    if setting.piece:
+        torch.empty(int(setting.piece * GIB), dtype=torch.uint8, device="cuda")
+    ballast = torch.empty(int(setting.ballast * GIB), dtype=torch.uint8, device="cuda")
     training = Training(name, options)
     answers = []
-    for priority in priorities:
+    for priority in setting.streams:
         stream = torch.cuda.default_stream() if priority is None else torch.cuda.Stream(priority=priority)
         torch.cuda.synchronize()
-        torch.cuda.empty_cache()
+        if setting.empties:
+            torch.cuda.empty_cache()
         with torch.cuda.stream(stream):
             training.run(3)
-            answers.append((training.timed(options.steps), min(held(training) for _ in range(3))))
+            answers.append((training.timed(options.steps), min(held(training) for _ in range(3)), torch.cuda.memory_reserved() / GIB))
+    del ballast
     return answers
 
 
@@ -59,16 +87,17 @@ def main() -> int:
     parser.add_argument("--model", choices=list(BATCH), default="densenet121")
     parser.add_argument("--steps", type=int, default=8, help="that are timed")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--runs", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="RUN", help="; ".join(RUNS))
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
     options = parser.parse_args()
     import_all([options.model])
-    for what, priorities in RUNS.items():
+    for what in options.runs:
         try:
-            answers = in_child(run, options.model, options, priorities, seconds=options.timeout)
+            answers = in_child(run, options.model, options, RUNS[what], seconds=options.timeout)
         except ChildFailed as error:
             print(error, file=sys.stderr)
             return 1
-        print(f"{what}: " + "; ".join(f"{free:.2f} ms a step, {behind:.2f} with the host ahead" for free, behind in answers), flush=True)
+        print(f"{what}: " + "; ".join(f"{free:.2f} ms a step, {behind:.2f} with the host ahead, {gib:.2f} GiB" for free, behind, gib in answers), flush=True)
     return 0
 
 

@@ -220,7 +220,7 @@ void Arena::forget(Backend& backend, Event so_far) {
     }
   }
   pending_ = pending;
-  forget_at_ = std::max(std::size_t{16}, 2 * pending_);
+  forget_at_ = std::max({std::size_t{16}, 2 * pending_, pieces_.size()});
 }
 
 }  // namespace ebb

@@ -13,10 +13,13 @@ namespace ebb {
 
 namespace {
 
-// In the list, or appended to it.
+constexpr std::size_t kPlaces = std::size_t{1} << 16;  // that `listed_at` tells apart
+
+// In the list, or appended to it. Lists of an optimizer have thousands.
 Operand& operand_for(PagedBlock& block, std::vector<Operand>& operands) {
-  for (Operand& operand : operands)
-    if (operand.block == &block) return operand;
+  for (std::size_t i = block.listed_at; i < operands.size(); i += kPlaces)
+    if (operands[i].block == &block) return operands[i];
+  block.listed_at = static_cast<std::uint16_t>(operands.size() % kPlaces);
   return operands.emplace_back(Operand{.block = &block});
 }
 
@@ -145,8 +148,8 @@ Handle LiveFrame::malloc(Bytes bytes) {
 
 void LiveFrame::free(Handle handle) {
   const auto is_it = [handle](const Birth& birth) { return birth.handle == handle && birth.block; };
-  const auto birth = std::find_if(call_.births.begin(), call_.births.end(), is_it);
-  if (birth == call_.births.end()) {
+  const auto birth = std::find_if(call_.births.rbegin(), call_.births.rend(), is_it);  // mostly the last
+  if (birth == call_.births.rend()) {
     live_block(parts_.table, handle, call_.name);
     if (std::find(call_.freed_after.begin(), call_.freed_after.end(), handle) != call_.freed_after.end())
       throw InputError(fmt::format("op {}: block {} is freed twice", call_.name, handle));

@@ -130,6 +130,25 @@ TEST(Arena, ForgetsWhatIsUnrecordedWithTheEventThatStandsForIt) {
   EXPECT_EQ(backend.calls().size(), 2u) << "the record, and one question for all of them";
 }
 
+TEST(Arena, AsksWhatHasHappenedOnlyOnceThereAreAsManyEventsAsPiecesToLookAt) {
+  RecordingBackend backend(std::make_unique<NullBackend>());
+  Arena arena(400 * 512);
+  Waits waits;
+  std::vector<Region> regions;
+  for (int i = 0; i < 400; ++i) regions.push_back(*arena.take(512, waits));
+  for (std::size_t i = 0; i < 200; i += 2) arena.give(regions[i], kHappened);  // 100 holes
+  for (std::size_t i = 200; i < 240; i += 2) arena.give(regions[i], backend.record(Engine::out));
+  ASSERT_TRUE(arena.has_much_to_forget());
+  arena.forget(backend);
+  EXPECT_EQ(arena.pending(), 0u);
+  EXPECT_EQ(arena.pieces().size(), 120u);
+  for (std::size_t i = 240; i < 400; ++i) {
+    EXPECT_EQ(arena.has_much_to_forget(), arena.pending() >= 120u);
+    arena.give(regions[i], backend.record(Engine::out));
+  }
+  EXPECT_TRUE(arena.has_much_to_forget());
+}
+
 TEST(Arena, NeverHandsOutAByteTwice) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     std::mt19937_64 random(seed);
