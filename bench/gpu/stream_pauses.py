@@ -32,6 +32,8 @@ class Setting:
     piece: float = 0  # GiB that are taken at once and given back to the allocator, which uses them first
     ballast: float = 0  # GiB that lie idle
     empties: bool = True  # gives memory back to the device before each stream
+    at_once: bool = False  # the model is made on the first stream, too
+    waits: int = 0  # times that the stream waits for a copy to the host on another, before steps are timed
 
 
 RUNS = {
@@ -40,6 +42,8 @@ RUNS = {
     "of high priority": Setting((-1,)),
     "default, another, default": Setting((None, 0, None)),
     "another, nothing given back": Setting((0,), empties=False),
+    "another from the begin": Setting((0,), at_once=True),
+    "default, after waits for copies": Setting(waits=50),
     "expandable segments": Setting(allocator="expandable_segments:True"),
     "in one piece of 16 GiB": Setting(piece=16, empties=False),
     "in one piece of 20 GiB": Setting(piece=20, empties=False),
@@ -59,6 +63,19 @@ def held(training: Training) -> float:
     return begin.elapsed_time(end)
 
 
+def wait_for_copies(times: int) -> None:
+    """The current stream waits for an event that has not happened when its turn comes."""
+    aside = torch.cuda.Stream()
+    here, there = torch.empty(2**26, dtype=torch.uint8, device="cuda"), torch.empty(2**26, dtype=torch.uint8, pin_memory=True)
+    for _ in range(times):
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):
+            there.copy_(here, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(aside)
+        here.add_(1)
+    torch.cuda.synchronize()
+
+
 def run(name: str, options: argparse.Namespace, setting: Setting) -> list[tuple[float, float, float]]:
     """Milliseconds of a step, free and held, and the GiB that the allocator has, on each stream."""
     as_without_ebb()
@@ -68,15 +85,18 @@ def run(name: str, options: argparse.Namespace, setting: Setting) -> list[tuple[
     if setting.piece:
         torch.empty(int(setting.piece * GIB), dtype=torch.uint8, device="cuda")
     ballast = torch.empty(int(setting.ballast * GIB), dtype=torch.uint8, device="cuda")
-    training = Training(name, options)
+    make = lambda priority: torch.cuda.default_stream() if priority is None else torch.cuda.Stream(priority=priority)  # noqa: E731
+    streams = [make(priority) for priority in setting.streams]
+    with torch.cuda.stream(streams[0] if setting.at_once else torch.cuda.default_stream()):
+        training = Training(name, options)
     answers = []
-    for priority in setting.streams:
-        stream = torch.cuda.default_stream() if priority is None else torch.cuda.Stream(priority=priority)
+    for stream in streams:
         torch.cuda.synchronize()
         if setting.empties:
             torch.cuda.empty_cache()
         with torch.cuda.stream(stream):
             training.run(3)
+            wait_for_copies(setting.waits)
             answers.append((training.timed(options.steps), min(held(training) for _ in range(3)), torch.cuda.memory_reserved() / GIB))
     del ballast
     return answers

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "planners/judge.h"
+#include "simulate/host_lane.h"
 #include "simulate/replay.h"
 
 namespace ebb {
@@ -27,7 +27,7 @@ std::optional<Robustness> judge_robustness(const PlanningProblem& problem, const
     }
     const Nanoseconds step = replay(problem.program, problem.gaps, problem.machine, judged.lowered,
                                     judged.schedule, {.op_times = times});
-    const double plain = static_cast<double>(std::accumulate(times.begin(), times.end(), Nanoseconds{0}));
+    const auto plain = static_cast<double>(plain_step(problem.program, problem.machine, times));
     const double ratio = plain > 0 ? static_cast<double>(step) / plain : 1;
     result.worst = std::max(result.worst, ratio);
     result.mean += ratio / (cases + 2);

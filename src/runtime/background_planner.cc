@@ -111,11 +111,13 @@ void BackgroundPlanner::publish(const PlanningNews& news) {
   has_news_.store(true, std::memory_order_release);
 }
 
-Preparation BackgroundPlanner::prepare_first(const Program& program, const Machine& machine) {
+Preparation BackgroundPlanner::prepare_first(const Program& program, const Machine& machine,
+                                             const PreparedPlan* start) {
   const double quick = std::min(options_.quick_seconds, options_.deadline_seconds);
-  return prepare(
-      program, machine,
-      {.time = {.search = quick / 2, .enough = quick, .most = quick + kGoOn}, .packing_steps = kQuickSteps});
+  PreparationOptions options{.time = {.search = quick / 2, .enough = quick, .most = quick + kGoOn},
+                             .packing_steps = kQuickSteps};
+  if (start) options.planning.start = start->lowered.plan;
+  return prepare(program, machine, std::move(options));
 }
 
 Preparation BackgroundPlanner::prepare_well(const Program& program, const Machine& machine,
@@ -200,7 +202,7 @@ void BackgroundPlanner::work(const Trace& trace, Machine machine) {
         if (for_all) {
           news.preparation = prepare_for_all(program, machine, news);
         } else {
-          news.preparation = prepare_first(program, machine);
+          news.preparation = prepare_first(program, machine, nullptr);
           if (news.preparation.cut_short) improve(news, machine);
         }
         remember(news);
@@ -215,9 +217,10 @@ void BackgroundPlanner::work(const Trace& trace, Machine machine) {
 }
 
 void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& machine) {
-  const PlanningNews nothing_new{.iteration = followed.iteration,
-                                 .fingerprint = followed.fingerprint,
-                                 .preparation = {.plan = followed.plan}};
+  PlanningNews nothing_new{.iteration = followed.iteration,
+                           .fingerprint = followed.fingerprint,
+                           .preparation = {.plan = followed.plan}};
+  if (options_.exchange) nothing_new.key = key_of(nothing_new, options_, ground_);
   PlanningNews news = nothing_new;
   try {
     const PreparedPlan& current = *followed.plan;
@@ -235,17 +238,23 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
   } catch (const Stopped&) {
     news = nothing_new;
   }
-  if (options_.exchange) news.key = key_of(news, options_, ground_);
   answer(news);
 }
 
+// A plan that was made for other times may take twice as long as one made quickly for the right ones.
 void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine) {
   const Program& program = news.iteration->program;
-  Preparation better = prepare_well(program, machine, &current);
   const std::shared_ptr<const PreparedPlan> again =
       judged_again(current, program, machine, options_.capacity);
   const bool lies_well = current.ground == ground_;
-  if (better.plan && (!lies_well || is_worth_it(better.plan->predicted_step, again->predicted_step))) {
+  const auto is_better = [&](const Preparation& made) {
+    return made.plan && (!lies_well || is_worth_it(made.plan->predicted_step, again->predicted_step));
+  };
+  Preparation better = prepare_first(program, machine, &current);
+  if (is_better(better)) {
+    news.preparation = std::move(better);
+    if (news.preparation.cut_short) improve(news, machine);
+  } else if (better = prepare_well(program, machine, &current); is_better(better)) {
     news.preparation = std::move(better);
   } else {
     news.preparation.plan = again;

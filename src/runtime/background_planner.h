@@ -78,8 +78,8 @@ class BackgroundPlanner {
   Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
   void publish(const PlanningNews& news);
   void improve(PlanningNews& news, const Machine& machine);
-  // First of all, quickly; or as well as can be, never worse than `start`.
-  Preparation prepare_first(const Program& program, const Machine& machine);
+  // First of all, quickly; or as well as can be. Never worse than `start`, if there is one.
+  Preparation prepare_first(const Program& program, const Machine& machine, const PreparedPlan* start);
   Preparation prepare_well(const Program& program, const Machine& machine, const PreparedPlan* start);
   Preparation prepare(const Program& program, const Machine& machine, PreparationOptions options);
 

@@ -51,7 +51,7 @@ struct alignas(64) PagedBlock {
   int changing = 0;           // > 0: about to get other content, so no new recipe may count on this one
   bool stuck = false;         // one of the pins is for its whole life
   bool freed = false;  // by the program; its bytes stay for a pin or for a dropped block that needs them
-  std::uint16_t listed_at = 0;  // among the operands listed last that had it: its place, modulo 65,536
+  std::uint16_t listed_at = 0;         // among the operands listed last that had it: its place, modulo 65,536
   FlatSet<Handle, 1> dependents = {};  // dropped blocks whose recipe reads it
   Residence at = {};
   PagedBlock** follower = nullptr;  // where a plan keeps it by its own id; null when it dies

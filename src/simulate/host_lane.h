@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "machine/machine.h"
 
@@ -48,18 +49,23 @@ class HostLane {
 };
 
 // The ops alone, one after the other, each not before it is issued, and no plan to follow: a late iteration.
-inline Nanoseconds plain_step(const Program& program, const Machine& machine) {
+// `op_times`, by op; without: the machine's.
+inline Nanoseconds plain_step(const Program& program, const Machine& machine,
+                              std::span<const Nanoseconds> op_times = {}) {
   HostLane host(machine, HostLane::Follows::nothing);
+  const auto time_of = [&](OpIndex i) {
+    return op_times.empty() ? machine.op_time(program.op(i)) : op_times[static_cast<std::size_t>(i)];
+  };
   Nanoseconds compute = 0;
-  for (const Op& op : program.ops()) compute += machine.op_time(op);
+  for (OpIndex i = 0; i < program.op_count(); ++i) compute += time_of(i);
   host.start({.ops = program.op_count(), .compute = compute});
   Nanoseconds now = 0, begin = 0;
   for (int iteration = 0; iteration < (host.takes_time() ? 4 : 1); ++iteration) {
     begin = now;
-    for (const Op& op : program.ops()) {
-      now = std::max({now, begin + op.issue, host.issues_at(false)});
+    for (OpIndex i = 0; i < program.op_count(); ++i) {
+      now = std::max({now, begin + program.op(i).issue, host.issues_at(false)});
       host.item_started(false, now);
-      now += machine.op_time(op);
+      now += time_of(i);
     }
   }
   return now - begin;

@@ -191,6 +191,33 @@ TEST_F(PlanningAgain, OtherTimesAreWhatIsToBeExpected) {
   EXPECT_GE(second.preparation.plan->predicted_step, second.preparation.plan->step.plain_time);
 }
 
+TEST_F(PlanningAgain, APlanForTheRightTimesComesBeforeTheLongSearchForABetterOne) {
+  BackgroundPlanner* searching = nullptr;
+  PlanningNews early;
+  BackgroundOptions asked = options();
+  asked.quick_seconds = 0.5;
+  asked.deadline_seconds = 5;
+  asked.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
+    const bool quick = planning.deadline_seconds < 1;
+    if (searching && quick) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (searching && !quick && !early.planned) searching->poll(early);
+    return find_planner(searching ? "ebb" : "ondemand").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  const PlanningNews first = first_news(planner);
+  ASSERT_TRUE(first.preparation.plan);
+  searching = &planner;
+  planner.start_again(followed(first, 3), machine, 0);
+  const PlanningNews second = last(planner);
+  ASSERT_TRUE(early.planned);
+  ASSERT_TRUE(early.preparation.plan);
+  EXPECT_FALSE(early.done);
+  EXPECT_NE(early.preparation.plan, first.preparation.plan);
+  EXPECT_EQ(early.iteration->program.op(0).duration, 3 * first.iteration->program.op(0).duration);
+  ASSERT_TRUE(second.preparation.plan);
+  EXPECT_LE(second.preparation.plan->predicted_step, early.preparation.plan->predicted_step);
+}
+
 TEST_F(PlanningAgain, ASearchThatIsStoppedChangesNothing) {
   BackgroundPlanner* stopped = nullptr;
   BackgroundOptions asked = options();
