@@ -158,14 +158,14 @@ def run(options: argparse.Namespace, sampler: str, limit: int, planner: str) -> 
         answer = summary(read_samples(path), step)
     per_step = {key: (after[key] - before[key]) / options.steps for key in ("ops", "replays", "bytes_out", "bytes_in", "evictions", "left_out", "planned_iterations") if key in after}
     stalls = {key: (after[key] - before[key]) / options.steps / 1e6 for key in after if key.startswith("stalled_")}
-    return {"ms": step, "fastest": min(training.each), "sampled_ms": sampled, "per_step": per_step, "stalls_ms": stalls, "status": after, **answer}
+    return {"ms": step, "fastest": min(training.each), "sampled_ms": sampled, "per_step": per_step, "stalls_ms": stalls, "status": after, "report": shares_of_peak.whole_report() if limit else {}, **answer}
 
 
 def show(what: str, row: dict[str, Any]) -> None:
     print(f"== {what}: step {row['ms']:.1f} ms (fastest {row['fastest']:.1f}, sampled {row['sampled_ms']:.1f}), {row['samples']} samples", flush=True)
     if row["per_step"]:
         status = row["status"]
-        print(f"   per step {row['per_step']}; stalls {row['stalls_ms']}; predicted {status['predicted_step_ns'] / 1e6:.1f} of plain {status['plain_step_ns'] / 1e6:.1f} ms")
+        print(f"   per step {row['per_step']}; stalls {row['stalls_ms']}; {'a better plan is looked for' if status['improving'] else 'settled'}; predicted {status['predicted_step_ns'] / 1e6:.1f} of plain {status['plain_step_ns'] / 1e6:.1f} ms")
     for name, milliseconds in row["kinds"].items():
         print(f"   {milliseconds:8.2f} ms  {name}")
     if row["functions"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Planned training on a CUDA device: bits, memory, step time and its prediction at shares of the plain peak.
 
-For each model: plain steps, the same with torch.utils.checkpoint and with save_on_cpu, then runs within limits, each until a
+For each model: plain steps, on the default stream and on another, the same with torch.utils.checkpoint and with save_on_cpu, then runs within limits, each until a
 plan is followed and for a number of steps more. Losses, parameters, buffers and optimizer state are compared with a plain
 run of as many steps, under deterministic settings throughout. Times are medians between CUDA events. Each run is a forked
 child with a time-out; a line is printed as it ends, and all of it as JSON at the end.
@@ -138,7 +138,17 @@ def prepare(name: str, options: argparse.Namespace) -> None:
         torch.cuda.set_stream(torch.cuda.Stream())
 
 
-def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = ()) -> dict[str, Any]:
+def on_another_stream(training: Training, steps: int) -> float:
+    """Kernels follow each other sooner there than on the first stream that a process uses (stream_pauses.py)."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        training.run(3)
+        return training.timed(steps)
+
+
+def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after: tuple[int, ...] = (), streams: int = 1) -> dict[str, Any]:
+    """With `streams` = 2 the steps are timed on another stream, too."""
     as_without_ebb()
     prepare(name, options)
     training = Training(name, options, variant)
@@ -156,7 +166,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
             training.step()
         bits[count] = training.bits()
     in_use = device_memory_in_use()
-    return {
+    answer = {
         "ms": milliseconds,
         "each_ms": each,
         "peak": torch.cuda.max_memory_allocated(),
@@ -164,6 +174,9 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
         "context": in_use - torch.cuda.memory_reserved(),
         "bits": bits,
     }
+    if streams == 2:
+        answer["ms_on_another_stream"] = on_another_stream(training, options.steps)
+    return answer
 
 
 def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
@@ -203,8 +216,9 @@ def show(model: str, what: str, words: str) -> None:
 def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
     run = lambda *args, **kwargs: in_child(*args, seconds=options.timeout, **kwargs)  # noqa: E731
-    base = run(plain, name, options, bits_after=(options.steps + 3,))
-    show(name, "plain", f"{base['ms']:.1f} ms, peak {base['peak'] / MIB:.0f} MiB, reserved {base['reserved'] / MIB:.0f} MiB")
+    base = run(plain, name, options, bits_after=(options.steps + 3,), streams=2)
+    fastest = min(base["ms"], base["ms_on_another_stream"])
+    show(name, "plain", f"{base['ms']:.2f} ms, {base['ms_on_another_stream']:.2f} on another stream, peak {base['peak'] / MIB:.0f} MiB, reserved {base['reserved'] / MIB:.0f} MiB")
     results.append({"model": name, "what": "plain", **base})
     limits = [(f"{share:g} %", int(base["peak"] * share / 100)) for share in options.shares]
     for variant in options.beside:
@@ -237,15 +251,18 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
         ratio = r["ms"] / base["ms"]
         predicted = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
         follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
+        off = lambda measured, foretold: f"{100 * (measured / foretold - 1) if foretold else 0:+.2f} %"  # noqa: E731
+        of_fastest = r["ms"] / fastest
         words = (
-            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), predicted {predicted:.4f} ({100 * (ratio / predicted - 1) if predicted else 0:+.2f} %), {r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({100 * (1e6 * r['ms'] / max(status['predicted_step_ns'], 1) - 1):+.2f} %), {'same bits' if same else 'OTHER BITS'}, "
+            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), {of_fastest:.4f} x the fastest plain, predicted {predicted:.4f} ({off(ratio, predicted)}; {off(of_fastest, predicted)}), "
+            f"{r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({off(1e6 * r['ms'], status['predicted_step_ns'])}), {'same bits' if same else 'OTHER BITS'}, "
             f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
             f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays, "
             f"waits of {sum(v for k, v in r['per_step'].items() if k.startswith('stalled_')) / 1e6:.2f} ms, "
             f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if follows else ', NO PLAN: ' + status['refusal']}"
         )
         show(name, f"{what} {status['planner'] or planner}", words)
-        results.append({"model": name, "what": what, "limit": limit, "planner": planner, "ratio": ratio, "predicted": predicted, "same": same, "within": within, "follows": follows, **r})
+        results.append({"model": name, "what": what, "limit": limit, "planner": planner, "ratio": ratio, "of_fastest": of_fastest, "predicted": predicted, "same": same, "within": within, "follows": follows, **r})
     return results
 
 
@@ -261,7 +278,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
-    parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one: kernels follow each other sooner on some (stream_pauses.py)")
+    parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one")
     parser.add_argument("--json", help="file for all results")
     parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")
     options = parser.parse_args()

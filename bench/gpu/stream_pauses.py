@@ -43,6 +43,7 @@ RUNS = {
     "default, another, default": Setting((None, 0, None)),
     "another, nothing given back": Setting((0,), empties=False),
     "another from the begin": Setting((0,), at_once=True),
+    "another from the begin, default, a third": Setting((0, None, 0), at_once=True),
     "default, after waits for copies": Setting(waits=50),
     "expandable segments": Setting(allocator="expandable_segments:True"),
     "in one piece of 16 GiB": Setting(piece=16, empties=False),
