@@ -28,6 +28,8 @@ constexpr Bytes kLeastCut = 200;          // a 200th of the limit is taken off a
 constexpr Bytes kMostCut = 100;           // and a 100th at most, unless a plan is too large
 constexpr Bytes kMuch = 12;               // by a twelfth of it;
 constexpr Bytes kMostOff = 4;             // no more than a quarter in all before copies are retimed
+constexpr Bytes kFirstBigCut = 16;  // where nothing fits a 16th is taken off, then half as much more each
+constexpr Bytes kMostBigCuts = 2;   // time, up to a half
 
 // A timed plan and what the simulator makes of it.
 struct Run {
@@ -59,6 +61,7 @@ class Fitter {
       planned_for_ = problem_.limit - options_.reserve;
       retime(plan, planned_for_);
     }
+    if (options_.effort != Effort::usual && !result_.fits) pack_plans_for_much_less();
     return std::move(result_);
   }
 
@@ -91,6 +94,19 @@ class Fitter {
     if (excess >= before || is_hurried()) return std::max(excess, least);
     if (excess > problem_.limit / kMuch) return excess / 2;
     return std::clamp(excess, least, problem_.limit / kMostCut + 1);
+  }
+
+  // A slow plan is better than none: here the time does not end. With much room anything packs, at once.
+  void pack_plans_for_much_less() {
+    if (!options_.make_plan) return;
+    effort_ = 1;
+    time_counts_ = false;
+    const Bytes limit = problem_.limit - options_.reserve;
+    for (Bytes off = limit / kFirstBigCut; off > 0 && off < limit / kMostBigCuts; off += (off + 1) / 2) {
+      planned_for_ = limit - off;
+      const std::optional<Plan> plan = options_.make_plan(planned_for_);
+      if (!plan || pack_as_scheduled(*plan, planned_for_) == 0 || retime(*plan, planned_for_)) return;
+    }
   }
 
   Bytes pack_as_scheduled(const Plan& plan, Bytes limit) {
@@ -267,7 +283,7 @@ class Fitter {
   // Packing a large step may take longer than all the time there is.
   std::optional<double> attempt_seconds() const {
     if (!deadline_) return std::nullopt;
-    return std::max(0.0, kAttempt * seconds_left());
+    return std::max(0.0, kAttempt * (time_counts_ ? seconds_left() : options_.deadline_seconds));
   }
 
   double now() const {
@@ -277,7 +293,7 @@ class Fitter {
 
   double seconds_left() const { return *deadline_ - now(); }
 
-  bool is_late() const { return deadline_ && seconds_left() <= 0; }
+  bool is_late() const { return deadline_ && time_counts_ && seconds_left() <= 0; }
 
   // The rest of the time is for plans that are sure to fit.
   bool is_hurried() const { return deadline_ && seconds_left() < kPatient * options_.deadline_seconds; }
@@ -290,6 +306,7 @@ class Fitter {
   std::optional<double> deadline_;  // by the clock
   Bytes planned_for_ = 0;
   std::int64_t effort_ = 1;
+  bool time_counts_ = true;
   int insisted_ = 0;
   Nanoseconds fast_enough_ = 0;  // a retimed plan that takes no longer ends the search
   FittedPlan result_;

@@ -4,7 +4,8 @@
 // First the plan is packed as it is scheduled, and made again for a little less until it fits, or for all
 // that it is too large by once some of the time is spent. If that takes too much off, copies are retimed, out
 // earlier and in later, until what is resident leaves room to pack with, and the fastest is taken; where
-// nothing fits, once more with more effort. Deterministic but for the deadline.
+// nothing fits, once more with more effort, and then, whatever the time, for much less. Deterministic but for
+// the deadline.
 #pragma once
 
 #include <functional>

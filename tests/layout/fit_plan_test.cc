@@ -217,6 +217,13 @@ TEST(FitPlan, TakesAllOffThatIsTooMuchOnceAQuarterOfTheTimeIsSpent) {
   EXPECT_EQ(fit_again(300, 3).second, (std::vector<Bytes>{1700}));
 }
 
+TEST(FitPlan, AsksForMuchLessOnceTheTimeIsOverAndNothingFits) {
+  const auto [fit, asked] = fit_again(300, 11);
+  EXPECT_EQ(asked, (std::vector<Bytes>{1875}));  // a 16th
+  ASSERT_TRUE(fit.fits);
+  EXPECT_EQ(fit.planned_for, 1875);
+}
+
 TEST(FitPlan, HasAnOffsetForEveryBirthAndReturn) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Case c(seed);

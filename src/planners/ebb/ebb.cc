@@ -13,9 +13,12 @@
 namespace ebb {
 namespace {
 
-constexpr std::size_t kRacers = 4;            // starts that are searched from for a while,
-constexpr std::int64_t kRace = 16;            // each with this part of the budget
-constexpr std::size_t kChains = 2;            // searches with the rest, from the best of them
+constexpr std::size_t kRacers = 4;   // starts that are searched from for a while,
+constexpr std::int64_t kRace = 16;   // each with this part of the budget
+constexpr std::size_t kChains = 2;   // searches with the rest, from the best of them,
+constexpr std::int64_t kFinish = 5;  // and as many from the best of all, each with this part beyond,
+constexpr double kCold = 0.05;       // that accept hardly anything worse
+constexpr double kBeforeFinish = static_cast<double>(kFinish) / (kFinish + kChains);  // of the progress
 constexpr double kFarBehind = 0.01;           // of the plain step: not worth a search any more
 constexpr std::int64_t kEnumerable = 20'000;  // plans
 constexpr double kSpread = 0.05;              // of durations, for the worst case
@@ -30,6 +33,10 @@ std::int64_t default_evaluations(const Program& program, double effort) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(budget) * effort));
 }
 
+std::int64_t without_finish(std::int64_t evaluations) {
+  return std::max<std::int64_t>(1, evaluations * kFinish / (kFinish + static_cast<std::int64_t>(kChains)));
+}
+
 // All that one call of the planner shares.
 class EbbSearch {
  public:
@@ -37,7 +44,7 @@ class EbbSearch {
       : problem_(problem),
         options_(options),
         budget_(options.evaluations > 0
-                    ? options.evaluations
+                    ? without_finish(options.evaluations)
                     : default_evaluations(problem.program, value_of(kEbbSettings[1], options))),
         choices_(find_choices(problem, options)) {
     if (options.allow_recompute) outliving_ = find_outliving(problem);
@@ -102,12 +109,13 @@ class EbbSearch {
     return racing;
   }
 
-  // Starts race; the best two go on, or the best one twice if the other is far behind.
+  // Starts race; the best two go on, or the best one twice if the other is far behind; then the better of
+  // these, twice, to the finish.
   Incumbent improve(const std::vector<StartingPoint>& starts, std::int64_t evaluations) {
     std::vector<StartingPoint> racing = choose_racers(starts);
     const std::int64_t race = evaluations / kRace;
     const std::int64_t rest = evaluations - race * static_cast<std::int64_t>(racing.size());
-    const double raced = static_cast<double>(racing.size()) / kRace;
+    const double raced = kBeforeFinish * static_cast<double>(racing.size()) / kRace;
     search_from(racing, {.each = race, .first_seed = 1, .end = raced});
     put_best_first(racing);
     const StepResult& best = racing.front().incumbent.step;
@@ -117,9 +125,16 @@ class EbbSearch {
       racing.insert(racing.begin() + 1, racing.front());
     racing.resize(kChains);
     const auto chains = static_cast<std::int64_t>(kChains);
-    search_from(racing, {.each = rest / chains, .first_seed = 1 + kRacers, .begin = raced});
-    Incumbent& other = racing[1].incumbent;
-    return other.beats(racing[0].incumbent) ? std::move(other) : std::move(racing[0].incumbent);
+    search_from(racing,
+                {.each = rest / chains, .first_seed = 1 + kRacers, .begin = raced, .end = kBeforeFinish});
+    put_best_first(racing);
+    racing[1] = racing[0];
+    search_from(racing, {.each = budget_ / kFinish,
+                         .first_seed = 1 + kRacers + kChains,
+                         .begin = kBeforeFinish,
+                         .finishes = true});
+    put_best_first(racing);
+    return std::move(racing[0].incumbent);
   }
 
   // Searches side by side: their evaluations, where their seeds begin, and which part of the progress they
@@ -129,6 +144,7 @@ class EbbSearch {
     std::uint64_t first_seed = 0;
     double begin = 0;
     double end = 1;
+    bool finishes = false;
   };
 
   // The result does not depend on the threads. Only the calling thread reports.
@@ -140,7 +156,8 @@ class EbbSearch {
         LocalSearch search(problem_, point.outliving ? choices_with_the_dead_ : choices_, outliving_,
                            options_.seed * 7919 + stage.first_seed + i);
         const double share = (stage.end - stage.begin) / static_cast<double>(points.size());
-        SearchBudget budget{.evaluations = stage.each, .stop = [this] { return out_of_time(); }};
+        SearchBudget budget{
+            .evaluations = stage.each, .finishes = stage.finishes, .stop = [this] { return out_of_time(); }};
         if (reports)
           budget.round = reporter(search, stage.each, stage.begin + share * static_cast<double>(i),
                                   share * static_cast<double>(step));
@@ -217,7 +234,7 @@ class EbbSearch {
   const PlanningProblem& problem_;
   const PlannerOptions& options_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::int64_t budget_;
+  std::int64_t budget_;  // of all but the finish
   std::vector<Choice> choices_;
   std::vector<OutlivingBlock> outliving_;
   std::vector<Choice> choices_with_the_dead_;  // empty: no block is worth being kept past its death

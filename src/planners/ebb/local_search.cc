@@ -13,7 +13,8 @@ constexpr std::size_t kNotWorthLowering = 4;  // times as many
 constexpr double kEarlier = 0.15;             // how often a replay moves, if there are waits for copies
 constexpr double kSettled = 0.5;              // of the budget left: what leaves is decided by then, roughly
 constexpr double kRestoring = 0.3;            // how often what has room again is looked for
-constexpr double kExchanging = 0.3;           // how often something leaves in place of others
+constexpr double kExchanging = 0.3;           // how often something leaves in place of others,
+constexpr double kExchangingLast = 0.8;       // and at the finish
 constexpr double kBanning = 0.7;              // how often what was taken back has to stay
 constexpr double kFirstTemperature = 0.002;   // of the plain step
 
@@ -216,7 +217,7 @@ void LocalSearch::disturb(Plan& plan) {
   list_absent(plan);
   if (absent_.empty()) return;
   const double dice = uniform();
-  if (uniform() < kExchanging) {
+  if (uniform() < (finishes_ ? kExchangingLast : kExchanging)) {
     exchange(plan);
   } else if (!stalled_.empty() && uniform() < kEarlier) {
     make_earlier(plan);
@@ -244,6 +245,7 @@ void LocalSearch::disturb(Plan& plan) {
 }
 
 Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchBudget& budget) {
+  finishes_ = budget.finishes;
   Incumbent best = start;
   Incumbent current = std::move(start);
   Incumbent next, fuller;  // here for the sake of their memory
@@ -258,7 +260,8 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     if (spent >= budget.evaluations) break;
     if (move % 16 == 0 && budget.stop && budget.stop()) break;
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
-    const double left = 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
+    const double left =
+        finishes_ ? 0 : 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
     if (left < kSettled && move >= next_look) {
       find_stalls(current.plan);
       next_look = move + 256;

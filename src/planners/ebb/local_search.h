@@ -24,7 +24,8 @@ struct Incumbent {
 // that replays twice as many as one and a half.
 struct SearchBudget {
   std::int64_t evaluations = 0;
-  std::function<bool()> stop = {};                                 // asked now and then; may be empty
+  bool finishes = false;            // a good plan: mostly by exchanges, and hardly anything worse is accepted
+  std::function<bool()> stop = {};  // asked now and then; may be empty
   std::function<void(std::int64_t, const Incumbent&)> round = {};  // called now and then; may be empty
 };
 
@@ -74,6 +75,7 @@ class LocalSearch {
   Evaluator evaluate_;
   Repair repair_;
   std::mt19937_64 random_;
+  bool finishes_ = false;
   std::vector<std::size_t> absent_;  // indices of choices that are not kept
   std::vector<char> banned_ = std::vector<char>(choices_.size());
   std::vector<std::size_t> banned_list_;
