@@ -12,6 +12,7 @@ from typing import Callable
 
 from models import Model, import_all, resnet50
 
+import paper_models
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -89,6 +90,7 @@ WORKLOADS: dict[str, Callable[[], Model]] = {
     "characters-lstm-b128": characters_lstm,
     "home-squeezenet-cifar-b1024": squeezenet,
     "home-inception-75-b256": inception,
+    "sublinear-resnet1001-b32": lambda: paper_models.RESNET1001.make(32, "cuda"),
 }
 
 
