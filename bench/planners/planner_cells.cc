@@ -3,7 +3,8 @@
 //   planner_cells FILE run [only=TEXT] PLANNER…
 //                                     fills FILE, for steps with TEXT in their path. others: all but ebb and
 //                                     home; bound; PLANNER:N: with N simulations; ebb@E: with E times its
-//                                     default effort. All by load.
+//                                     default effort; ebb/HOME: in the time that HOME took, which FILE
+//                                     knows. All by load.
 //   planner_cells FILE table          prints it
 #include <fmt/format.h>
 
@@ -38,18 +39,21 @@ constexpr double kTolerance = 0.005;  // of the other's step time
 struct Contender {
   std::string name;
   PlannerOptions options;
+  std::string in_time_of = {};  // another planner
+  std::string label() const { return in_time_of.empty() ? name : name + "/" + in_time_of; }
 };
 
 std::vector<Contender> parse_contenders(int argc, char** argv) {
   std::vector<Contender> contenders;
   for (int i = 0; i < argc; ++i) {
     const std::string text = argv[i];
-    const std::size_t mark = std::min(text.find_first_of(":@"), text.size());
+    const std::size_t mark = std::min(text.find_first_of(":@/"), text.size());
     Contender contender{.name = text.substr(0, mark), .options = {}};
     if (mark < text.size() && text[mark] == ':')
       contender.options.evaluations = std::stoll(text.substr(mark + 1));
     if (mark < text.size() && text[mark] == '@')
       contender.options.settings["effort"] = std::stod(text.substr(mark + 1));
+    if (mark < text.size() && text[mark] == '/') contender.in_time_of = text.substr(mark + 1);
     if (contender.name == "ebb") contender.options.settings["footprint"] = 0;
     if (contender.name != "others") {
       contenders.push_back(contender);
@@ -99,8 +103,15 @@ void run(Book& book, const fs::path& data, const std::string& only,
         const PlanningProblem problem{program, gaps, machine, program.peak_demand() / 100 * percent};
         if (problem.limit < largest_op_need(program).bytes) continue;
         const Cell cell{fs::path(step).filename().string(), machine_name, percent};
-        for (const Contender& contender : contenders)
-          if (!book.find(cell, contender.name)) book.add(cell, contender.name, measure(problem, contender));
+        for (Contender contender : contenders) {
+          if (book.find(cell, contender.label())) continue;
+          if (!contender.in_time_of.empty()) {
+            const Entry* other = book.find(cell, contender.in_time_of);
+            if (!other || !other->ratio) continue;
+            contender.options.deadline_seconds = other->cpu_seconds;
+          }
+          book.add(cell, contender.label(), measure(problem, contender));
+        }
       }
   }
 }
@@ -112,10 +123,12 @@ struct Rival {
   double cpu_seconds = 0;
 };
 
+bool is_rival(const std::string& name) { return name != kBound && !name.starts_with("ebb"); }
+
 Rival best_rival(const std::map<std::string, Entry>& entries) {
   Rival rival;
   for (const auto& [name, entry] : entries)
-    if (name != "ebb" && name != kBound && entry.ratio && *entry.ratio < rival.ratio)
+    if (is_rival(name) && entry.ratio && *entry.ratio < rival.ratio)
       rival = {name, *entry.ratio, entry.cpu_seconds};
   return rival;
 }
@@ -142,7 +155,7 @@ struct SameTime {
 
   void add(const Entry& ours, const std::map<std::string, Entry>& entries) {
     for (const auto& [name, entry] : entries) {
-      if (name == "ebb" || name == kBound || !entry.ratio) continue;
+      if (!is_rival(name) || !entry.ratio) continue;
       const auto shorter = std::upper_bound(kShorterThan.begin(), kShorterThan.end(), entry.cpu_seconds);
       Duels& duels = by_time[static_cast<std::size_t>(shorter - kShorterThan.begin())];
       ++duels.all;
@@ -167,8 +180,38 @@ struct SameTime {
   }
 };
 
+// Ours in the time that another one took, against that one.
+struct WithDeadline {
+  struct Duels {
+    int all = 0, lost = 0, by_more = 0;
+    double most = 0;  // that was lost, relative
+  };
+  std::map<std::string, Duels> against;
+
+  void add(const std::map<std::string, Entry>& entries) {
+    for (const auto& [name, entry] : entries) {
+      const std::size_t mark = name.find('/');
+      const auto other = mark == std::string::npos ? entries.end() : entries.find(name.substr(mark + 1));
+      if (other == entries.end() || !other->second.ratio) continue;
+      Duels& duels = against[other->first];
+      const double relative = entry.ratio ? *entry.ratio / *other->second.ratio - 1 : INFINITY;
+      ++duels.all;
+      duels.lost += relative > 1e-9;
+      duels.by_more += relative > kTolerance;
+      duels.most = std::max(duels.most, relative);
+    }
+  }
+
+  void print() const {
+    for (const auto& [name, duels] : against)
+      fmt::print("\nIn the time of {}: {} duels, {} lost, {} by more than {} %, {:.4f} % at most.\n", name,
+                 duels.all, duels.lost, duels.by_more, 100 * kTolerance, 100 * duels.most);
+  }
+};
+
 struct Tally {
   SameTime same_time;
+  WithDeadline with_deadline;
   double first_plan = 0;  // longest until there was one
   int cells = 0, unserved = 0, worse = 0, much_worse = 0, without_bound = 0;
   double excess = 0, largest = 0, slowest = 0;
@@ -181,6 +224,7 @@ void print_cell(const Cell& cell, const std::map<std::string, Entry>& entries, T
   const auto bound = entries.find(kBound);
   ++tally.cells;
   tally.same_time.add(ours->second, entries);
+  tally.with_deadline.add(entries);
   if (!ours->second.moments.empty())
     tally.first_plan = std::max(tally.first_plan, ours->second.moments.front().cpu_seconds);
   tally.slowest = std::max(tally.slowest, ours->second.cpu_seconds);
@@ -228,6 +272,7 @@ void print_table(const Book& book) {
       tally.excess / std::max(1, tally.cells - tally.without_bound), tally.largest, tally.slowest);
   fmt::print("\nFirst plan after at most {:.2f} CPU s.\n", tally.first_plan);
   tally.same_time.print();
+  tally.with_deadline.print();
 }
 
 }  // namespace

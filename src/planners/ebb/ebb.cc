@@ -21,6 +21,8 @@ constexpr double kCold = 0.05;       // that accept hardly anything worse
 constexpr double kBeforeFinish = static_cast<double>(kFinish) / (kFinish + kChains);  // of the progress
 constexpr double kFarBehind = 0.01;           // of the plain step: not worth a search any more
 constexpr std::int64_t kEnumerable = 20'000;  // plans
+constexpr double kSearching = 0.6;            // of the time there is; the rest is for packing
+constexpr double kMoment = 1e-3;              // seconds
 constexpr double kSpread = 0.05;              // of durations, for the worst case
 constexpr int kDraws = 6;
 constexpr int kPlansForLess = 4;         // made again because the packed footprint is too large,
@@ -68,7 +70,7 @@ class EbbSearch {
     }
     result_.infeasible = best.step.infeasible;
     result_.plan = std::move(best.plan);
-    if (!result_.infeasible && value_of(kEbbSettings[0], options_) != 0 && !out_of_time())
+    if (!result_.infeasible && keeps_by_address() && !is_over(options_.deadline_seconds))
       keep_by_address(best.step.step_time);
     if (!result_.infeasible && best.step.step_time > best.step.plain_time) add_worst_case();
     return std::move(result_);
@@ -116,20 +118,31 @@ class EbbSearch {
     const std::int64_t race = evaluations / kRace;
     const std::int64_t rest = evaluations - race * static_cast<std::int64_t>(racing.size());
     const double raced = kBeforeFinish * static_cast<double>(racing.size()) / kRace;
-    search_from(racing, {.each = race, .first_seed = 1, .end = raced});
+    const std::int64_t chain = rest / static_cast<std::int64_t>(kChains), finish = budget_ / kFinish;
+    const std::int64_t later = turns(kChains) * (chain + finish);
+    const std::int64_t before = result_.evaluations;
+    search_from(racing, {.each = race,
+                         .seconds = seconds_for(race, turns(racing.size()) * race + later),
+                         .first_seed = 1,
+                         .end = raced});
+    const bool is_hurried =
+        result_.evaluations - before < race * static_cast<std::int64_t>(racing.size()) / 2;
     put_best_first(racing);
     const StepResult& best = racing.front().incumbent.step;
     const auto near =
         best.step_time + static_cast<Nanoseconds>(kFarBehind * static_cast<double>(best.plain_time));
     if (racing.size() < kChains || racing[1].incumbent.step.step_time > near)
       racing.insert(racing.begin() + 1, racing.front());
-    racing.resize(kChains);
-    const auto chains = static_cast<std::int64_t>(kChains);
-    search_from(racing,
-                {.each = rest / chains, .first_seed = 1 + kRacers, .begin = raced, .end = kBeforeFinish});
+    racing.resize(is_hurried ? parallel() : kChains);
+    search_from(racing, {.each = chain,
+                         .seconds = seconds_for(chain, turns(racing.size()) * (chain + finish)),
+                         .first_seed = 1 + kRacers,
+                         .begin = raced,
+                         .end = kBeforeFinish});
     put_best_first(racing);
-    racing[1] = racing[0];
-    search_from(racing, {.each = budget_ / kFinish,
+    std::fill(racing.begin() + 1, racing.end(), racing.front());
+    search_from(racing, {.each = finish,
+                         .seconds = seconds_for(finish, turns(racing.size()) * finish),
                          .first_seed = 1 + kRacers + kChains,
                          .begin = kBeforeFinish,
                          .finishes = true});
@@ -137,10 +150,23 @@ class EbbSearch {
     return std::move(racing[0].incumbent);
   }
 
+  std::size_t parallel() const { return options_.threads > 1 ? 2 : 1; }
+  // Searches that share the threads, one after the other.
+  std::int64_t turns(std::size_t searches) const {
+    return static_cast<std::int64_t>((searches + parallel() - 1) / parallel());
+  }
+
+  // Of the time that is left, for a search of so many evaluations when so many are to come.
+  double seconds_for(std::int64_t evaluations, std::int64_t to_come) const {
+    if (options_.deadline_seconds <= 0 || to_come <= 0) return 0;
+    return time_left(search_deadline()) * static_cast<double>(evaluations) / static_cast<double>(to_come);
+  }
+
   // Searches side by side: their evaluations, where their seeds begin, and which part of the progress they
   // are.
   struct Stage {
     std::int64_t each = 0;
+    double seconds = 0;  // each; 0: however long
     std::uint64_t first_seed = 0;
     double begin = 0;
     double end = 1;
@@ -157,7 +183,9 @@ class EbbSearch {
                            options_.seed * 7919 + stage.first_seed + i);
         const double share = (stage.end - stage.begin) / static_cast<double>(points.size());
         SearchBudget budget{
-            .evaluations = stage.each, .finishes = stage.finishes, .stop = [this] { return out_of_time(); }};
+            .evaluations = stage.each, .seconds = stage.seconds, .finishes = stage.finishes, .stop = [this] {
+              return out_of_time();
+            }};
         if (reports)
           budget.round = reporter(search, stage.each, stage.begin + share * static_cast<double>(i),
                                   share * static_cast<double>(step));
@@ -177,20 +205,20 @@ class EbbSearch {
   void keep_by_address(Nanoseconds step_time) {
     int plans = 0;
     const layout::MakePlan for_less = [&](Bytes limit) -> std::optional<Plan> {
-      if (++plans > kPlansForLess || out_of_time()) return std::nullopt;
+      if (++plans > kPlansForLess || is_over(options_.deadline_seconds)) return std::nullopt;
       const PlanningProblem less{problem_.program, problem_.gaps, problem_.machine, limit};
       PlannerOptions options = options_;
       options.start = result_.plan;
       options.progress = nullptr;
       options.evaluations = std::max<std::int64_t>(1, budget_ / kLessEffort);
       options.settings["footprint"] = 0;
-      if (options_.deadline_seconds > 0) options.deadline_seconds = time_left();
+      if (options_.deadline_seconds > 0) options.deadline_seconds = time_left(options_.deadline_seconds) / 2;
       PlanningResult made = EbbSearch(less, options).run();
       result_.evaluations += made.evaluations;
       if (made.infeasible) return std::nullopt;
       return std::move(made.plan);
     };
-    const double deadline = options_.deadline_seconds > 0 ? time_left() : 0;
+    const double deadline = options_.deadline_seconds > 0 ? time_left(options_.deadline_seconds) : 0;
     PackedPlan packed = pack_plan(problem_, result_.plan, step_time, for_less, deadline, options_.threads);
     if (options_.start) {
       PackedPlan given = pack_plan(problem_, *options_.start, step_time, nullptr, deadline);
@@ -224,12 +252,15 @@ class EbbSearch {
     result_.findings.push_back({"worst at times ±5 %", robustness->worst, "x plain"});
   }
 
+  bool keeps_by_address() const { return value_of(kEbbSettings[0], options_) != 0; }
+  double search_deadline() const { return options_.deadline_seconds * (keeps_by_address() ? kSearching : 1); }
   // A moment at least, because 0 would mean: no deadline.
-  double time_left() const {
+  double time_left(double deadline) const {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
-    return std::max(1e-3, options_.deadline_seconds - spent.count());
+    return std::max(kMoment, deadline - spent.count());
   }
-  bool out_of_time() const { return options_.deadline_seconds > 0 && time_left() <= 1e-3; }
+  bool is_over(double deadline) const { return deadline > 0 && time_left(deadline) <= kMoment; }
+  bool out_of_time() const { return is_over(search_deadline()); }
 
   const PlanningProblem& problem_;
   const PlannerOptions& options_;

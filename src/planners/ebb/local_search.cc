@@ -1,6 +1,7 @@
 #include "planners/ebb/local_search.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "planners/ebb/thermostat.h"
@@ -244,6 +245,35 @@ void LocalSearch::disturb(Plan& plan) {
   }
 }
 
+namespace {
+
+// How much of a budget is spent, 0 … 1, of evaluations or of seconds.
+class Spending {
+ public:
+  explicit Spending(const SearchBudget& budget) : budget_(budget) {}
+
+  double share(std::int64_t evaluations) {
+    const double of_evaluations =
+        budget_.evaluations > 0 ? static_cast<double>(evaluations) / static_cast<double>(budget_.evaluations)
+                                : 1;
+    if (budget_.seconds > 0 && asked_++ % kLooksAtTheClock == 0) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+      of_seconds_ = elapsed.count() / budget_.seconds;
+    }
+    return std::min(1.0, std::max(of_evaluations, of_seconds_));
+  }
+
+ private:
+  static constexpr std::int64_t kLooksAtTheClock = 8;
+
+  const SearchBudget& budget_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::int64_t asked_ = 0;
+  double of_seconds_ = 0;
+};
+
+}  // namespace
+
 Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchBudget& budget) {
   finishes_ = budget.finishes;
   Incumbent best = start;
@@ -252,16 +282,17 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
   const std::int64_t first = evaluate_.count();
   const std::int64_t first_steps = evaluate_.op_steps();
   const std::int64_t steps_each = 2 * std::max<std::int64_t>(problem_.program.op_count(), 1);
+  Spending spending(budget);
   Thermostat thermostat(kFirstTemperature * static_cast<double>(current.step.plain_time));
   std::int64_t next_look = 0;
   for (std::int64_t move = 0;; ++move) {
     const std::int64_t spent =
         std::max(evaluate_.count() - first, (evaluate_.op_steps() - first_steps) / steps_each);
-    if (spent >= budget.evaluations) break;
+    const double share = spending.share(spent);
+    if (share >= 1) break;
     if (move % 16 == 0 && budget.stop && budget.stop()) break;
     if (move % 256 == 0 && budget.round) budget.round(spent, best);
-    const double left =
-        finishes_ ? 0 : 1 - static_cast<double>(spent) / static_cast<double>(budget.evaluations);
+    const double left = finishes_ ? 0 : 1 - share;
     if (left < kSettled && move >= next_look) {
       find_stalls(current.plan);
       next_look = move + 256;

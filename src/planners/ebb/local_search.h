@@ -24,6 +24,7 @@ struct Incumbent {
 // that replays twice as many as one and a half.
 struct SearchBudget {
   std::int64_t evaluations = 0;
+  double seconds = 0;               // 0: however long that takes
   bool finishes = false;            // a good plan: mostly by exchanges, and hardly anything worse is accepted
   std::function<bool()> stop = {};  // asked now and then; may be empty
   std::function<void(std::int64_t, const Incumbent&)> round = {};  // called now and then; may be empty

@@ -103,6 +103,24 @@ TEST(Ebb, PlansAgainUntilThePackedFootprintKeepsTheLimit) {
   EXPECT_TRUE(said);
 }
 
+TEST(Ebb, SearchesToTheFinishInTheEvaluationsItIsGiven) {
+  const RecordedStep unet("unet");
+  for (const int threads : {1, 2}) {
+    const PlanningResult result =
+        plan_ebb(unet.at(50), {.evaluations = 4'000, .threads = threads, .settings = kByLoad});
+    EXPECT_GT(result.evaluations, 3'500);
+    EXPECT_LT(result.evaluations, 4'100);
+  }
+}
+
+TEST(Ebb, LeavesTimeForPackingWhereADeadlineEndsTheSearch) {
+  const RecordedStep vgg("vgg16");
+  const PlanningResult result = plan_ebb(vgg.at(90), {.deadline_seconds = 2, .evaluations = 1'000'000'000});
+  bool said = false;
+  for (const Finding& finding : result.findings) said = said || finding.name == "packed footprint";
+  EXPECT_TRUE(said);
+}
+
 TEST(Ebb, FindsTheSamePlanWithOneThreadAndWithTwo) {
   const RecordedStep unet("unet");
   const PlanningResult one = plan_ebb(unet.at(60), {.evaluations = 600, .threads = 1, .settings = kByLoad});

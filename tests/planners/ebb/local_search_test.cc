@@ -48,6 +48,22 @@ TEST(LocalSearch, MakesAgainWhileACopyIsWaitedFor) {
   EXPECT_EQ(found.step.step_time, start.step.step_time - 80);
 }
 
+TEST(LocalSearch, EndsWhenItsSecondsAreOver) {
+  const Program program = literal_program({op({writes(0)}), op({writes(1)}), op({reads(1)}), op({reads(0)})},
+                                          {local(100, 0, 3), local(100, 1, 2)});
+  const Gaps gaps(program);
+  const Machine machine{.bandwidth_out = 1'000'000'000, .bandwidth_in = 1'000'000'000};
+  const PlanningProblem problem{program, gaps, machine, 150};
+  const std::vector<Choice> choices = find_choices(problem, {});
+  const Incumbent start = plan_without(problem, {{0, 0, Action::swap}});
+  ASSERT_TRUE(start.feasible());
+  const std::vector<OutlivingBlock> none;
+  LocalSearch search(problem, choices, none, 1);
+  const SearchBudget budget{.evaluations = 1'000'000'000'000, .seconds = 1e-6};
+  EXPECT_LE(search.improve(start, 0.3, budget).step.step_time, start.step.step_time);
+  EXPECT_LT(search.evaluations(), budget.evaluations);
+}
+
 //   op      0  1  2  3 large  4  5  6   At op 3 either a has to be away or both b and c. These are at first,
 //   a  200  W           ·           R   and dear to make again: a is not. Taking one of them back leaves too
 //   b  100     W        ·     R         little room.
