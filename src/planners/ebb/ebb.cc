@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kRacers = 4;   // starts that are searched from for a while,
 constexpr std::int64_t kRace = 16;   // each with this part of the budget
 constexpr std::size_t kChains = 2;   // searches with the rest, from the best of them,
-constexpr std::int64_t kFinish = 5;  // and as many from the best of all, each with this part beyond,
-constexpr double kCold = 0.05;       // that accept hardly anything worse
+constexpr std::int64_t kFinish = 5;  // and as many that finish, each with this part beyond
 constexpr double kBeforeFinish = static_cast<double>(kFinish) / (kFinish + kChains);  // of the progress
 constexpr double kFarBehind = 0.01;           // of the plain step: not worth a search any more
 constexpr std::int64_t kEnumerable = 20'000;  // plans
@@ -126,6 +125,7 @@ class EbbSearch {
                          .first_seed = 1,
                          .end = raced});
     const bool is_hurried =
+        options_.deadline_seconds > 0 &&
         result_.evaluations - before < race * static_cast<std::int64_t>(racing.size()) / 2;
     put_best_first(racing);
     const StepResult& best = racing.front().incumbent.step;
