@@ -3,7 +3,7 @@
 //   planner_cells FILE run [only=TEXT] PLANNER…
 //                                     fills FILE, for steps with TEXT in their path. others: all but ebb and
 //                                     home; bound; PLANNER:N: with N simulations; ebb@E: with E times its
-//                                     default effort; ebb/HOME: in the time that HOME took, which FILE
+//                                     default effort; ebb/OTHER: in the time that OTHER took, which FILE
 //                                     knows. All by load.
 //   planner_cells FILE table          prints it
 #include <fmt/format.h>
@@ -53,7 +53,8 @@ std::vector<Contender> parse_contenders(int argc, char** argv) {
       contender.options.evaluations = std::stoll(text.substr(mark + 1));
     if (mark < text.size() && text[mark] == '@')
       contender.options.settings["effort"] = std::stod(text.substr(mark + 1));
-    if (mark < text.size() && text[mark] == '/') contender.in_time_of = text.substr(mark + 1);
+    if (mark < text.size() && text[mark] == '/')
+      contender.in_time_of = find_planner(text.substr(mark + 1)).name;
     if (contender.name == "ebb") contender.options.settings["footprint"] = 0;
     if (contender.name != "others") {
       contenders.push_back(contender);
@@ -185,13 +186,15 @@ struct WithDeadline {
   struct Duels {
     int all = 0, lost = 0, by_more = 0;
     double most = 0;  // that was lost, relative
+    double time = 0;  // of ours, all together, and of the other
+    double time_of_other = 0;
   };
   std::map<std::string, Duels> against;
 
   void add(const std::map<std::string, Entry>& entries) {
     for (const auto& [name, entry] : entries) {
-      const std::size_t mark = name.find('/');
-      const auto other = mark == std::string::npos ? entries.end() : entries.find(name.substr(mark + 1));
+      constexpr std::string_view kOurs = "ebb/";
+      const auto other = name.starts_with(kOurs) ? entries.find(name.substr(kOurs.size())) : entries.end();
       if (other == entries.end() || !other->second.ratio) continue;
       Duels& duels = against[other->first];
       const double relative = entry.ratio ? *entry.ratio / *other->second.ratio - 1 : INFINITY;
@@ -199,13 +202,18 @@ struct WithDeadline {
       duels.lost += relative > 1e-9;
       duels.by_more += relative > kTolerance;
       duels.most = std::max(duels.most, relative);
+      duels.time += entry.cpu_seconds;
+      duels.time_of_other += other->second.cpu_seconds;
     }
   }
 
   void print() const {
     for (const auto& [name, duels] : against)
-      fmt::print("\nIn the time of {}: {} duels, {} lost, {} by more than {} %, {:.4f} % at most.\n", name,
-                 duels.all, duels.lost, duels.by_more, 100 * kTolerance, 100 * duels.most);
+      fmt::print(
+          "\nIn the time of {} ({:.1f} CPU s for {:.1f}): {} duels, {} lost, {} by more than {} %, {:.4f} % "
+          "at most.\n",
+          name, duels.time, duels.time_of_other, duels.all, duels.lost, duels.by_more, 100 * kTolerance,
+          100 * duels.most);
   }
 };
 

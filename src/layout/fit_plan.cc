@@ -28,8 +28,8 @@ constexpr Bytes kLeastCut = 200;          // a 200th of the limit is taken off a
 constexpr Bytes kMostCut = 100;           // and a 100th at most, unless a plan is too large
 constexpr Bytes kMuch = 12;               // by a twelfth of it;
 constexpr Bytes kMostOff = 4;             // no more than a quarter in all before copies are retimed
-constexpr Bytes kFirstBigCut = 16;  // where nothing fits a 16th is taken off, then half as much more each
-constexpr Bytes kMostBigCuts = 2;   // time, up to a half
+constexpr Bytes kFirstBigCut = 64;        // at any rate a 64th is taken off, then twice as much each time,
+constexpr Bytes kLastBigCut = 2;          // up to a half
 
 // A timed plan and what the simulator makes of it.
 struct Run {
@@ -61,7 +61,7 @@ class Fitter {
       planned_for_ = problem_.limit - options_.reserve;
       retime(plan, planned_for_);
     }
-    if (options_.effort != Effort::usual && !result_.fits) pack_plans_for_much_less();
+    if (options_.at_any_rate && options_.make_plan && !result_.fits) pack_plans_for_much_less();
     return std::move(result_);
   }
 
@@ -98,11 +98,11 @@ class Fitter {
 
   // A slow plan is better than none: here the time does not end. With much room anything packs, at once.
   void pack_plans_for_much_less() {
-    if (!options_.make_plan) return;
     effort_ = 1;
     time_counts_ = false;
     const Bytes limit = problem_.limit - options_.reserve;
-    for (Bytes off = limit / kFirstBigCut; off > 0 && off < limit / kMostBigCuts; off += (off + 1) / 2) {
+    for (Bytes cut = kFirstBigCut; cut >= kLastBigCut; cut /= 2) {
+      const Bytes off = limit / cut;
       planned_for_ = limit - off;
       const std::optional<Plan> plan = options_.make_plan(planned_for_);
       if (!plan || pack_as_scheduled(*plan, planned_for_) == 0 || retime(*plan, planned_for_)) return;

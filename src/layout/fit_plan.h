@@ -4,7 +4,7 @@
 // First the plan is packed as it is scheduled, and made again for a little less until it fits, or for all
 // that it is too large by once some of the time is spent. If that takes too much off, copies are retimed, out
 // earlier and in later, until what is resident leaves room to pack with, and the fastest is taken; where
-// nothing fits, once more with more effort, and then, whatever the time, for much less. Deterministic but for
+// nothing fits, once more with more effort, and then, if that is wanted, for much less. Deterministic but for
 // the deadline.
 #pragma once
 
@@ -39,10 +39,11 @@ struct FitOptions {
   Bytes alignment = kDefaultAlignment;
   Bytes reserve = 0;             // kept free above the footprint for requests that no plan knows
   std::int64_t budget = 40'000;  // steps of each attempt to pack
-  double deadline_seconds = 20;  // after this no new attempt begins, and each takes a part of it; 0: never
+  double deadline_seconds = 20;  // then no new attempt begins, and each takes a part of it; 0: never
   MakePlan make_plan = nullptr;  // nullptr: the plan is not made again
   Effort effort = Effort::both;
-  Bytes excess = 0;  // known from an earlier call: the plan as it is scheduled is so much too large
+  bool at_any_rate = false;  // where nothing fits: a few plans for much less, beyond the deadline
+  Bytes excess = 0;          // known from an earlier call: the plan as it is scheduled is so much too large
   std::function<double()> seconds_now = {};  // a clock; empty: the steady one
 };
 

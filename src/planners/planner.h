@@ -73,6 +73,7 @@ struct PlanningResult {
   Plan plan = {};
   std::optional<Infeasible> infeasible = std::nullopt;  // if set, the plan is meaningless
   std::int64_t evaluations = 0;
+  bool cut_short = false;  // for want of time: with more of it there may be a better one
   std::vector<Finding> findings = {};
   std::vector<SearchRound> rounds = {};
   std::string knowledge = {};  // of a planner that learns, as text: for its next problem

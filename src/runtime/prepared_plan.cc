@@ -50,7 +50,9 @@ class Preparer {
     const std::array pools{options_.capacity / kPoolShare, Bytes{0}};
     for (std::size_t i = 0; i < pools.size(); ++i) {
       const double left = std::max(options_.time.most - elapsed(), kMoment);
-      layout::FittedPlan fitted = fit(plan, pools[i], left / static_cast<double>(pools.size() - i));
+      const std::size_t pools_left = pools.size() - i;
+      layout::FittedPlan fitted =
+          fit(plan, pools[i], left / static_cast<double>(pools_left), pools_left == 1);
       if (!fitted.fits) continue;
       cut_short_ = cut_short_ || made_.size() > 1;  // packed with more effort, the first may fit
       return ready(name, std::move(fitted), elapsed());
@@ -62,19 +64,20 @@ class Preparer {
   }
 
   // What the plan leaves free lies above the footprint.
-  layout::FittedPlan fit(const PlanFunction& plan, Bytes pool, double seconds) {
+  layout::FittedPlan fit(const PlanFunction& plan, Bytes pool, double seconds, bool at_any_rate) {
     const double end = elapsed() + seconds;
     refusal_.clear();
     const std::optional<Plan> first = make(plan, options_.capacity - pool);
     if (!first) return {};
-    layout::FittedPlan fitted =
-        layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
-                         {.alignment = Arena::kAlignment,
-                          .reserve = pool,
-                          .budget = options_.packing_steps,
-                          .deadline_seconds = std::max(end - elapsed(), kMoment),
-                          .make_plan = [&](Bytes limit) { return make(plan, limit); },
-                          .seconds_now = now_});
+    layout::FittedPlan fitted = layout::fit_plan({program_, gaps_, machine_, options_.capacity}, *first,
+                                                 {.alignment = Arena::kAlignment,
+                                                  .reserve = pool,
+                                                  .budget = options_.packing_steps,
+                                                  .deadline_seconds = std::max(end - elapsed(), kMoment),
+                                                  .make_plan = [&](Bytes limit) { return make(plan, limit); },
+                                                  .at_any_rate = at_any_rate,
+                                                  .seconds_now = now_});
+    refusal_.clear();                                                          // of plans for less
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
   }
@@ -85,8 +88,8 @@ class Preparer {
     planning.start = nearest(limit);
     const double start = elapsed();
     PlanningResult result = plan({program_, gaps_, machine_, limit}, planning);
-    cut_short_ =
-        cut_short_ || (planning.deadline_seconds > 0 && elapsed() - start >= planning.deadline_seconds);
+    cut_short_ = cut_short_ || result.cut_short ||
+                 (planning.deadline_seconds > 0 && elapsed() - start >= planning.deadline_seconds);
     if (!result.infeasible) {
       made_[limit] = result.plan;
       return std::move(result.plan);

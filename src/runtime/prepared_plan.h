@@ -32,7 +32,7 @@ struct PreparationTime {
   double search = 0;  // for the first search; 0: none ends early. One for less begins with the plan before
                       // it, and gets less
   double enough = 0;  // then searches are as short as can be, and whatever fits is taken; 0: never
-  double most = 30;   // then no new attempt begins
+  double most = 30;   // then no new attempt begins, unless nothing fits: a few for much less
 };
 
 struct PreparationOptions {

@@ -192,6 +192,7 @@ std::pair<FittedPlan, std::vector<Bytes>> fit_again(Bytes excess, double seconds
                             {.alignment = 1,
                              .deadline_seconds = 10,
                              .make_plan = make_plan,
+                             .at_any_rate = true,
                              .excess = excess,
                              .seconds_now = clock});
   return {std::move(fit), std::move(asked)};
@@ -219,9 +220,9 @@ TEST(FitPlan, TakesAllOffThatIsTooMuchOnceAQuarterOfTheTimeIsSpent) {
 
 TEST(FitPlan, AsksForMuchLessOnceTheTimeIsOverAndNothingFits) {
   const auto [fit, asked] = fit_again(300, 11);
-  EXPECT_EQ(asked, (std::vector<Bytes>{1875}));  // a 16th
+  EXPECT_EQ(asked, (std::vector<Bytes>{1969}));  // a 64th
   ASSERT_TRUE(fit.fits);
-  EXPECT_EQ(fit.planned_for, 1875);
+  EXPECT_EQ(fit.planned_for, 1969);
 }
 
 TEST(FitPlan, HasAnOffsetForEveryBirthAndReturn) {

@@ -78,6 +78,20 @@ TEST_F(SlowPlanner, GoesOnAfterTheDeadlineUntilSomethingFits) {
   EXPECT_TRUE(made.cut_short);
 }
 
+TEST_F(SlowPlanner, MakesDoWithoutAPoolBeforeItPlansForMuchLess) {
+  more_seconds = 4;
+  const Preparation made = prepare(3, {.search = 1, .enough = 2, .most = 20});
+  ASSERT_TRUE(made.plan) << made.refusal;
+  EXPECT_EQ(limits.back(), kCapacity);
+}
+
+TEST_F(SlowPlanner, PlansForMuchLessWhenItsTimeIsOver) {
+  more_seconds = 30;
+  const Preparation made = prepare(5, {.search = 1, .enough = 2, .most = 20});
+  ASSERT_TRUE(made.plan) << made.refusal;
+  EXPECT_EQ(limits.back(), kCapacity - kCapacity / 32);
+}
+
 TEST_F(SlowPlanner, SearchesForLessFromThePlanBefore) {
   ASSERT_TRUE(prepare(2, {}).plan);
   ASSERT_EQ(starts.size(), 3u);

@@ -17,15 +17,17 @@ constexpr std::size_t kRacers = 4;   // starts that are searched from for a whil
 constexpr std::int64_t kRace = 16;   // each with this part of the budget
 constexpr std::size_t kChains = 2;   // searches with the rest, from the best of them,
 constexpr std::int64_t kFinish = 5;  // and as many that finish, each with this part beyond
-constexpr double kBeforeFinish = static_cast<double>(kFinish) / (kFinish + kChains);  // of the progress
+constexpr std::int64_t kWithFinish = kFinish + static_cast<std::int64_t>(kChains);
+constexpr double kBeforeFinish = static_cast<double>(kFinish) / kWithFinish;  // of the progress
 constexpr double kFarBehind = 0.01;           // of the plain step: not worth a search any more
 constexpr std::int64_t kEnumerable = 20'000;  // plans
 constexpr double kSearching = 0.6;            // of the time there is; the rest is for packing
+constexpr double kHurried = 0.5;              // of its budget is all that a race could spend: fewer searches
 constexpr double kMoment = 1e-3;              // seconds
 constexpr double kSpread = 0.05;              // of durations, for the worst case
 constexpr int kDraws = 6;
 constexpr int kPlansForLess = 4;         // made again because the packed footprint is too large,
-constexpr std::int64_t kLessEffort = 4;  // each with this part of the budget
+constexpr std::int64_t kLessEffort = 3;  // each with this part of the budget
 
 // Ops are the measure of what a simulation costs.
 std::int64_t default_evaluations(const Program& program, double effort) {
@@ -35,7 +37,12 @@ std::int64_t default_evaluations(const Program& program, double effort) {
 }
 
 std::int64_t without_finish(std::int64_t evaluations) {
-  return std::max<std::int64_t>(1, evaluations * kFinish / (kFinish + static_cast<std::int64_t>(kChains)));
+  return std::max<std::int64_t>(
+      1, evaluations / kWithFinish * kFinish + evaluations % kWithFinish * kFinish / kWithFinish);
+}
+
+std::int64_t with_finish(std::int64_t evaluations) {
+  return evaluations / kFinish * kWithFinish + evaluations % kFinish * kWithFinish / kFinish;
 }
 
 // All that one call of the planner shares.
@@ -58,7 +65,7 @@ class EbbSearch {
   PlanningResult run() {
     Evaluator evaluate(problem_);
     Incumbent best;
-    const std::int64_t most = std::min(kEnumerable, budget_);
+    const std::int64_t most = std::min(kEnumerable, with_finish(budget_));
     if (!options_.start && count_plans(choices_, {}, most) <= most) {
       std::vector<OutlivingBlock> tried = outliving_;
       while (!tried.empty() && count_plans(choices_, tried, most) > most) tried.pop_back();
@@ -119,14 +126,12 @@ class EbbSearch {
     const double raced = kBeforeFinish * static_cast<double>(racing.size()) / kRace;
     const std::int64_t chain = rest / static_cast<std::int64_t>(kChains), finish = budget_ / kFinish;
     const std::int64_t later = turns(kChains) * (chain + finish);
-    const std::int64_t before = result_.evaluations;
-    search_from(racing, {.each = race,
-                         .seconds = seconds_for(race, turns(racing.size()) * race + later),
-                         .first_seed = 1,
-                         .end = raced});
-    const bool is_hurried =
-        options_.deadline_seconds > 0 &&
-        result_.evaluations - before < race * static_cast<std::int64_t>(racing.size()) / 2;
+    const double spent =
+        search_from(racing, {.each = race,
+                             .seconds = seconds_for(race, turns(racing.size()) * race + later),
+                             .first_seed = 1,
+                             .end = raced});
+    const bool is_hurried = spent < kHurried;
     put_best_first(racing);
     const StepResult& best = racing.front().incumbent.step;
     const auto near =
@@ -173,9 +178,11 @@ class EbbSearch {
     bool finishes = false;
   };
 
-  // The result does not depend on the threads. Only the calling thread reports.
-  void search_from(std::vector<StartingPoint>& points, const Stage& stage) {
+  // The result does not depend on the threads. Only the calling thread reports. Answers which part of their
+  // budgets the searches could spend: 1 unless time was short.
+  double search_from(std::vector<StartingPoint>& points, const Stage& stage) {
     std::vector<std::int64_t> counts(points.size(), 0);
+    std::vector<double> spent(points.size(), 1);
     auto run_every = [&](std::size_t first, std::size_t step, bool reports) {
       for (std::size_t i = first; i < points.size(); i += step) {
         StartingPoint& point = points[i];
@@ -191,6 +198,7 @@ class EbbSearch {
                                   share * static_cast<double>(step));
         point.incumbent = search.improve(point.incumbent, point.link_price, budget);
         counts[i] = search.evaluations();
+        spent[i] = search.spent();
       }
     };
     if (options_.threads > 1) {
@@ -200,6 +208,9 @@ class EbbSearch {
       run_every(0, 1, true);
     }
     for (const std::int64_t count : counts) result_.evaluations += count;
+    const double least = *std::min_element(spent.begin(), spent.end());
+    if (least < 1) result_.cut_short = true;
+    return least;
   }
 
   void keep_by_address(Nanoseconds step_time) {
@@ -210,7 +221,7 @@ class EbbSearch {
       PlannerOptions options = options_;
       options.start = result_.plan;
       options.progress = nullptr;
-      options.evaluations = std::max<std::int64_t>(1, budget_ / kLessEffort);
+      options.evaluations = std::max<std::int64_t>(1, with_finish(budget_ / kLessEffort));
       options.settings["footprint"] = 0;
       if (options_.deadline_seconds > 0) options.deadline_seconds = time_left(options_.deadline_seconds) / 2;
       PlanningResult made = EbbSearch(less, options).run();
@@ -221,7 +232,8 @@ class EbbSearch {
     const double deadline = options_.deadline_seconds > 0 ? time_left(options_.deadline_seconds) : 0;
     PackedPlan packed = pack_plan(problem_, result_.plan, step_time, for_less, deadline, options_.threads);
     if (options_.start) {
-      PackedPlan given = pack_plan(problem_, *options_.start, step_time, nullptr, deadline);
+      const double left = deadline > 0 ? time_left(options_.deadline_seconds) : 0;
+      PackedPlan given = pack_plan(problem_, *options_.start, step_time, nullptr, left);
       if (given.fits && (!packed.fits || given.step_time < packed.step_time)) packed = std::move(given);
     }
     if (!packed.fits) return;

@@ -253,15 +253,16 @@ class Spending {
   explicit Spending(const SearchBudget& budget) : budget_(budget) {}
 
   double share(std::int64_t evaluations) {
-    const double of_evaluations =
-        budget_.evaluations > 0 ? static_cast<double>(evaluations) / static_cast<double>(budget_.evaluations)
-                                : 1;
+    of_evaluations_ = budget_.evaluations > 0
+                          ? static_cast<double>(evaluations) / static_cast<double>(budget_.evaluations)
+                          : 1;
     if (budget_.seconds > 0 && asked_++ % kLooksAtTheClock == 0) {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
       of_seconds_ = elapsed.count() / budget_.seconds;
     }
-    return std::min(1.0, std::max(of_evaluations, of_seconds_));
+    return std::min(1.0, std::max(of_evaluations_, of_seconds_));
   }
+  double of_evaluations() const { return std::min(1.0, of_evaluations_); }
 
  private:
   static constexpr std::int64_t kLooksAtTheClock = 8;
@@ -269,6 +270,7 @@ class Spending {
   const SearchBudget& budget_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::int64_t asked_ = 0;
+  double of_evaluations_ = 0;
   double of_seconds_ = 0;
 };
 
@@ -289,6 +291,7 @@ Incumbent LocalSearch::improve(Incumbent start, double link_price, const SearchB
     const std::int64_t spent =
         std::max(evaluate_.count() - first, (evaluate_.op_steps() - first_steps) / steps_each);
     const double share = spending.share(spent);
+    spent_ = spending.of_evaluations();
     if (share >= 1) break;
     if (move % 16 == 0 && budget.stop && budget.stop()) break;
     if (move % 256 == 0 && budget.round) budget.round(spent, best);

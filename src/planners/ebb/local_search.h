@@ -25,7 +25,7 @@ struct Incumbent {
 struct SearchBudget {
   std::int64_t evaluations = 0;
   double seconds = 0;               // 0: however long that takes
-  bool finishes = false;            // a good plan: mostly by exchanges, and hardly anything worse is accepted
+  bool finishes = false;            // a good plan: mostly by exchanges, and cools as fast as can be
   std::function<bool()> stop = {};  // asked now and then; may be empty
   std::function<void(std::int64_t, const Incumbent&)> round = {};  // called now and then; may be empty
 };
@@ -51,6 +51,8 @@ class LocalSearch {
   // REQUIRES: `start` is feasible. The result is never worse.
   Incumbent improve(Incumbent start, double link_price, const SearchBudget& budget);
   std::int64_t evaluations() const { return evaluate_.count(); }
+  // Which part of its evaluations the last improvement could spend; 1 unless it was stopped.
+  double spent() const { return spent_; }
 
  private:
   void disturb(Plan& plan);
@@ -77,6 +79,7 @@ class LocalSearch {
   Repair repair_;
   std::mt19937_64 random_;
   bool finishes_ = false;
+  double spent_ = 1;
   std::vector<std::size_t> absent_;  // indices of choices that are not kept
   std::vector<char> banned_ = std::vector<char>(choices_.size());
   std::vector<std::size_t> banned_list_;

@@ -115,10 +115,11 @@ TEST(Ebb, SearchesToTheFinishInTheEvaluationsItIsGiven) {
 
 TEST(Ebb, LeavesTimeForPackingWhereADeadlineEndsTheSearch) {
   const RecordedStep vgg("vgg16");
-  const PlanningResult result = plan_ebb(vgg.at(90), {.deadline_seconds = 2, .evaluations = 1'000'000'000});
+  const PlanningResult result = plan_ebb(vgg.at(90), {.deadline_seconds = 5, .evaluations = 1'000'000'000});
   bool said = false;
   for (const Finding& finding : result.findings) said = said || finding.name == "packed footprint";
   EXPECT_TRUE(said);
+  EXPECT_TRUE(result.cut_short);
 }
 
 TEST(Ebb, FindsTheSamePlanWithOneThreadAndWithTwo) {

@@ -59,9 +59,10 @@ TEST(LocalSearch, EndsWhenItsSecondsAreOver) {
   ASSERT_TRUE(start.feasible());
   const std::vector<OutlivingBlock> none;
   LocalSearch search(problem, choices, none, 1);
-  const SearchBudget budget{.evaluations = 1'000'000'000'000, .seconds = 1e-6};
+  const SearchBudget budget{.evaluations = 1'000'000, .seconds = 1e-6};
   EXPECT_LE(search.improve(start, 0.3, budget).step.step_time, start.step.step_time);
-  EXPECT_LT(search.evaluations(), budget.evaluations);
+  EXPECT_LT(search.evaluations(), 10'000);
+  EXPECT_LT(search.spent(), 0.01);
 }
 
 //   op      0  1  2  3 large  4  5  6   At op 3 either a has to be away or both b and c. These are at first,
