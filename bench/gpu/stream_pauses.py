@@ -9,6 +9,7 @@ memory in many pieces, in one, or in pages that grow (expandable segments). Each
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ class Setting:
     ballast: float = 0  # GiB that lie idle
     empties: bool = True  # gives memory back to the device before each stream
     at_once: bool = False  # the model is made on the first stream, too
+    pool: bool = False  # the model lies in a pool of the allocator of its own
     waits: int = 0  # times that the stream waits for a copy to the host on another, before steps are timed
 
 
@@ -45,6 +47,7 @@ RUNS = {
     "another from the begin": Setting((0,), at_once=True),
     "another from the begin, default, a third": Setting((0, None, 0), at_once=True),
     "default, after waits for copies": Setting(waits=50),
+    "default, the model in a pool of its own": Setting(pool=True),
     "expandable segments": Setting(allocator="expandable_segments:True"),
     "in one piece of 16 GiB": Setting(piece=16, empties=False),
     "in one piece of 20 GiB": Setting(piece=20, empties=False),
@@ -88,7 +91,9 @@ def run(name: str, options: argparse.Namespace, setting: Setting) -> list[tuple[
     ballast = torch.empty(int(setting.ballast * GIB), dtype=torch.uint8, device="cuda")
     make = lambda priority: torch.cuda.default_stream() if priority is None else torch.cuda.Stream(priority=priority)  # noqa: E731
     streams = [make(priority) for priority in setting.streams]
-    with torch.cuda.stream(streams[0] if setting.at_once else torch.cuda.default_stream()):
+    pool = torch.cuda.MemPool()
+    own_pool = torch.cuda.use_mem_pool(pool) if setting.pool else contextlib.nullcontext()
+    with torch.cuda.stream(streams[0] if setting.at_once else torch.cuda.default_stream()), own_pool:
         training = Training(name, options)
     answers = []
     for stream in streams:
