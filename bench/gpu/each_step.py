@@ -17,11 +17,10 @@ import sys
 import time
 from typing import Any
 
-from models import MODELS, import_all
+from models import as_without_ebb
 
 import torch
-from host_samples import GIB, make_training
-from models import as_without_ebb
+from host_samples import import_model, limit_and_planner, make_training, parser_of_runs
 
 import ebb
 from harness import ChildFailed, in_child
@@ -102,26 +101,15 @@ def show(what: str, answer: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--model", choices=["deep", *MODELS], default="deep")
-    parser.add_argument("--runs", nargs="+", default=["plain", "60:ebb", "7:ebb", "plain"], help="plain, or GIB:PLANNER")
-    parser.add_argument("--steps", type=int, default=24)
-    parser.add_argument("--batch", type=int, help="instead of the model's own")
-    parser.add_argument("--patience", type=float, default=40, help="seconds that a better plan is waited for")
+    parser = parser_of_runs(__doc__.split("\n")[0], ["plain", "60:ebb", "7:ebb", "plain"], 24)
     parser.add_argument("--wait", action="store_true", help="wait for the device after each step")
-    parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
-    parser.add_argument("--json", help="file for all of it")
     options = parser.parse_args()
-    if options.model != "deep":
-        import_all([options.model])
-    import torchvision  # noqa: F401
+    import_model(options.model)
 
     results: list[dict[str, Any]] = []
     for what in options.runs:
-        size, _, planner = what.partition(":")
-        limit = 0 if what == "plain" else int(float(size) * GIB)
         try:
-            results.append({"run": what, **in_child(run, options, limit, planner, seconds=options.timeout)})
+            results.append({"run": what, **in_child(run, options, *limit_and_planner(what), seconds=options.timeout)})
             show(what, results[-1])
         except ChildFailed as error:
             print(f"== {what}: {error}", file=sys.stderr)

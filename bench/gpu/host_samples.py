@@ -173,28 +173,40 @@ def show(what: str, row: dict[str, Any]) -> None:
         print("   in themselves: " + ", ".join(f"{name} {ms}" for name, ms in row["innermost"].items()))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parser_of_runs(description: str, runs: list[str], steps: int) -> argparse.ArgumentParser:
+    """What a script takes that runs one model plain and within limits."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", choices=["deep", *MODELS], default="deep")
-    parser.add_argument("--runs", nargs="+", default=["plain", "60:ebb", "7:ebb", "7:sublinear"], help="plain, or GIB:PLANNER")
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--runs", nargs="+", default=runs, help="plain, or GIB:PLANNER")
+    parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--patience", type=float, default=40, help="seconds that a better plan is waited for")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--json", help="file for all of it")
-    options = parser.parse_args()
-    if options.model != "deep":
-        import_all([options.model])
+    return parser
+
+
+def import_model(name: str) -> None:
+    if name != "deep":
+        import_all([name])
     import torchvision  # noqa: F401
 
+
+def limit_and_planner(what: str) -> tuple[int, str]:
+    """Of a run; 0: no limit."""
+    size, _, planner = what.partition(":")
+    return (0 if what == "plain" else int(float(size) * GIB)), planner
+
+
+def main() -> int:
+    options = parser_of_runs(__doc__.split("\n")[0], ["plain", "60:ebb", "7:ebb", "7:sublinear"], 8).parse_args()
+    import_model(options.model)
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         sampler = build_sampler(folder)
         for what in options.runs:
-            size, _, planner = what.partition(":")
-            limit = 0 if what == "plain" else int(float(size) * GIB)
             try:
-                results[what] = in_child(run, options, sampler, limit, planner, seconds=options.timeout)
+                results[what] = in_child(run, options, sampler, *limit_and_planner(what), seconds=options.timeout)
                 show(what, results[what])
             except ChildFailed as error:
                 print(f"== {what}: {error}", file=sys.stderr)

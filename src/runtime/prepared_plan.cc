@@ -77,7 +77,8 @@ class Preparer {
                                                   .make_plan = [&](Bytes limit) { return make(plan, limit); },
                                                   .at_any_rate = at_any_rate,
                                                   .seconds_now = now_});
-    refusal_.clear();                                                          // of plans for less
+    refusal_.clear();  // those of plans for less say nothing of this limit
+
     if (fitted.fits && fitted.schedule.commands.empty()) fitted.fits = false;  // no steady order to follow
     return fitted;
   }

@@ -103,12 +103,17 @@ TEST(Arena, PutsSmallPiecesAtTheHighEndAndCompactedOnesAtTheLow) {
   EXPECT_EQ(arena.take_lowest(4 * 512, waits)->offset, 5 * 512) << "the lowest hole is too small";
 }
 
+std::vector<Region> take_in_pieces(Arena& arena, int count) {
+  Waits waits;
+  std::vector<Region> regions;
+  for (int i = 0; i < count; ++i) regions.push_back(*arena.take(512, waits));
+  return regions;
+}
+
 TEST(Arena, ForgetsEventsThatHappened) {
   NullBackend backend;
   Arena arena(64 * 512);
-  Waits waits;
-  std::vector<Region> regions;
-  for (int i = 0; i < 64; ++i) regions.push_back(*arena.take(512, waits));
+  const std::vector<Region> regions = take_in_pieces(arena, 64);
   for (const Region& region : regions) arena.give(region, backend.record(Engine::compute));
   EXPECT_EQ(arena.pending(), 64u);
   arena.forget(backend);
@@ -118,9 +123,7 @@ TEST(Arena, ForgetsEventsThatHappened) {
 TEST(Arena, ForgetsWhatIsUnrecordedWithTheEventThatStandsForIt) {
   RecordingBackend backend(std::make_unique<NullBackend>());
   Arena arena(64 * 512);
-  Waits waits;
-  std::vector<Region> regions;
-  for (int i = 0; i < 64; ++i) regions.push_back(*arena.take(512, waits));
+  const std::vector<Region> regions = take_in_pieces(arena, 64);
   for (const Region& region : regions) arena.give(region, unrecorded(3));
   ASSERT_TRUE(arena.has_much_to_forget());
   arena.forget(backend);
@@ -133,9 +136,7 @@ TEST(Arena, ForgetsWhatIsUnrecordedWithTheEventThatStandsForIt) {
 TEST(Arena, AsksWhatHasHappenedOnlyOnceThereAreAsManyEventsAsPiecesToLookAt) {
   RecordingBackend backend(std::make_unique<NullBackend>());
   Arena arena(400 * 512);
-  Waits waits;
-  std::vector<Region> regions;
-  for (int i = 0; i < 400; ++i) regions.push_back(*arena.take(512, waits));
+  const std::vector<Region> regions = take_in_pieces(arena, 400);
   for (std::size_t i = 0; i < 200; i += 2) arena.give(regions[i], kHappened);  // 100 holes
   for (std::size_t i = 200; i < 240; i += 2) arena.give(regions[i], backend.record(Engine::out));
   ASSERT_TRUE(arena.has_much_to_forget());
