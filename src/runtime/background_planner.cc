@@ -1,6 +1,8 @@
 #include "runtime/background_planner.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -15,9 +17,16 @@ namespace {
 constexpr double kFit = 15;                  // seconds to pack what a search found, and for searches for less
 constexpr double kGoOn = 6;                  // beyond that, or the first plan's time, as long as nothing fits
 constexpr std::int64_t kQuickSteps = 2'000;  // of an attempt to pack, while the program waits for a plan
+constexpr int kNice = 10;                    // of a search while a plan is followed
 constexpr double kUsualOps = 3'000;          // a longer step that has a plan may be as much longer in search
 
 struct Stopped {};
+
+// Where processors are few, a search that competes with the program for them makes steps several times as
+// long. Linux knows priorities by thread, for whose rest this holds.
+void let_the_program_go_first() {
+  static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
+}
 
 // What has to be the same for two to follow one plan.
 std::string key_of(const PlanningNews& news, const BackgroundOptions& options, Bytes ground) {
@@ -171,6 +180,7 @@ void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   news.planned = first != nullptr;
   publish(news);
   improving_ = first != nullptr;
+  if (first) let_the_program_go_first();
   try {
     Preparation better = prepare_well(news.iteration->program, machine, first.get());
     if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step)))
@@ -222,6 +232,7 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
                            .preparation = {.plan = followed.plan}};
   if (options_.exchange) nothing_new.key = key_of(nothing_new, options_, ground_);
   PlanningNews news = nothing_new;
+  let_the_program_go_first();
   try {
     const PreparedPlan& current = *followed.plan;
     const Program& before = followed.iteration->program;
