@@ -20,12 +20,12 @@ from typing import Any
 from models import as_without_ebb
 
 import torch
-from host_samples import import_model, limit_and_planner, make_training, parser_of_runs
+from host_samples import import_model, limit_of, make_training, parser_of_runs
 
 import ebb
 from harness import ChildFailed, in_child
 
-COUNTED = ("replays", "bytes_out", "bytes_in", "evictions", "left_out", "planned_iterations", "deviations", "plans_made")
+COUNTED = ("replays", "captured_replays", "bytes_out", "bytes_in", "evictions", "left_out", "planned_iterations", "deviations", "plans_made")
 
 
 class Collections:
@@ -76,17 +76,17 @@ def steps_of(training: Any, steps: int, limited: bool, waits: bool) -> list[dict
     return rows
 
 
-def run(options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
+def run(options: argparse.Namespace, limit: dict[str, Any]) -> dict[str, Any]:
     if not limit:
         as_without_ebb()
     make = make_training(options)
     if limit:
-        ebb.limit(limit, device="cuda", planner=planner)
+        ebb.limit(device="cuda", **limit)
     start = time.perf_counter()
     training = make()
     training.settle(options.patience if limit else None)
     before = time.perf_counter() - start
-    rows = steps_of(training, options.steps, limit > 0, options.wait)
+    rows = steps_of(training, options.steps, bool(limit), options.wait)
     return {"settled_s": before, "rows": rows, "status": ebb.status() if limit else {}}
 
 
@@ -109,7 +109,7 @@ def main() -> int:
     results: list[dict[str, Any]] = []
     for what in options.runs:
         try:
-            results.append({"run": what, **in_child(run, options, *limit_and_planner(what), seconds=options.timeout)})
+            results.append({"run": what, **in_child(run, options, limit_of(what), seconds=options.timeout)})
             show(what, results[-1])
         except ChildFailed as error:
             print(f"== {what}: {error}", file=sys.stderr)

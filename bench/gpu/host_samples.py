@@ -134,15 +134,16 @@ def make_training(options: argparse.Namespace) -> Any:
     return lambda: shares_of_peak.Training(options.model, options)
 
 
-def run(options: argparse.Namespace, sampler: str, limit: int, planner: str) -> dict[str, Any]:
+def run(options: argparse.Namespace, sampler: str, limit: dict[str, Any]) -> dict[str, Any]:
     if not limit:
         as_without_ebb()
     make = make_training(options)
     if limit:
-        ebb.limit(limit, device="cuda", planner=planner)
+        ebb.limit(device="cuda", **limit)
     training = make()
     training.settle(options.patience if limit else None)
     step = training.timed(options.steps)
+    each = training.each
     before = ebb.status() if limit else {}
     library = ctypes.CDLL(sampler)
     threads = threads_that_work()
@@ -156,13 +157,13 @@ def run(options: argparse.Namespace, sampler: str, limit: int, planner: str) -> 
         path = os.path.join(folder, "samples")
         library.write_samples(path.encode())
         answer = summary(read_samples(path), step)
-    per_step = {key: (after[key] - before[key]) / options.steps for key in ("ops", "replays", "bytes_out", "bytes_in", "evictions", "left_out", "planned_iterations") if key in after}
+    per_step = {key: (after[key] - before[key]) / options.steps for key in ("ops", "replays", "captured_replays", "bytes_out", "bytes_in", "evictions", "left_out", "planned_iterations") if key in after}
     stalls = {key: (after[key] - before[key]) / options.steps / 1e6 for key in after if key.startswith("stalled_")}
-    return {"ms": step, "fastest": min(training.each), "sampled_ms": sampled, "per_step": per_step, "stalls_ms": stalls, "status": after, "report": shares_of_peak.whole_report() if limit else {}, **answer}
+    return {"ms": step, "each": each, "sampled_ms": sampled, "per_step": per_step, "stalls_ms": stalls, "status": after, "report": shares_of_peak.whole_report() if limit else {}, **answer}
 
 
 def show(what: str, row: dict[str, Any]) -> None:
-    print(f"== {what}: step {row['ms']:.1f} ms (fastest {row['fastest']:.1f}, sampled {row['sampled_ms']:.1f}), {row['samples']} samples", flush=True)
+    print(f"== {what}: step {row['ms']:.1f} ms ({min(row['each']):.1f} to {max(row['each']):.1f}, sampled {row['sampled_ms']:.1f}), {row['samples']} samples", flush=True)
     if row["per_step"]:
         status = row["status"]
         print(f"   per step {row['per_step']}; stalls {row['stalls_ms']}; {'a better plan is looked for' if status['improving'] else 'settled'}; predicted {status['predicted_step_ns'] / 1e6:.1f} of plain {status['plain_step_ns'] / 1e6:.1f} ms")
@@ -177,7 +178,7 @@ def parser_of_runs(description: str, runs: list[str], steps: int) -> argparse.Ar
     """What a script takes that runs one model plain and within limits."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", choices=["deep", *MODELS], default="deep")
-    parser.add_argument("--runs", nargs="+", default=runs, help="plain, or GIB:PLANNER")
+    parser.add_argument("--runs", nargs="+", default=runs, help="plain, GIB:PLANNER, or GIB:PLANNER:capture")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--patience", type=float, default=40, help="seconds that a better plan is waited for")
@@ -192,10 +193,14 @@ def import_model(name: str) -> None:
     import torchvision  # noqa: F401
 
 
-def limit_and_planner(what: str) -> tuple[int, str]:
-    """Of a run; 0: no limit."""
-    size, _, planner = what.partition(":")
-    return (0 if what == "plain" else int(float(size) * GIB)), planner
+def limit_of(what: str) -> dict[str, Any]:
+    """A run's arguments of ebb.limit; none where there is no limit."""
+    if what == "plain":
+        return {}
+    size, planner, *capture = what.split(":")
+    if capture not in ([], ["capture"]):
+        raise SystemExit(f"--runs: {what} is neither plain, GIB:PLANNER nor GIB:PLANNER:capture")
+    return {"size": int(float(size) * GIB), "planner": planner, "capture": bool(capture)}
 
 
 def main() -> int:
@@ -206,7 +211,7 @@ def main() -> int:
         sampler = build_sampler(folder)
         for what in options.runs:
             try:
-                results[what] = in_child(run, options, sampler, *limit_and_planner(what), seconds=options.timeout)
+                results[what] = in_child(run, options, sampler, limit_of(what), seconds=options.timeout)
                 show(what, results[what])
             except ChildFailed as error:
                 print(f"== {what}: {error}", file=sys.stderr)

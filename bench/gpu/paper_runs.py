@@ -19,7 +19,7 @@ from paper_models import Network
 import ebb
 
 SEED = 20261115
-COUNTED = ("bytes_out", "bytes_in", "replays", "evictions", "planned_iterations", "left_out", "deviations")
+COUNTED = ("bytes_out", "bytes_in", "replays", "captured_replays", "evictions", "planned_iterations", "left_out", "deviations")
 KEPT = ("planner", "refusal", "arena_high_water", "peak", "smallest_limit", "planning_seconds", "ops_per_iteration", "host_high_water")
 CLOSE_ENOUGH = 1.02  # of a batch that does not fit to one that does
 
@@ -140,11 +140,11 @@ def least(case: Case) -> dict[str, Any]:
         return {"smallest_limit": ebb.smallest_limit(), "peak": ebb.status()["peak"]}
 
 
-def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, bits: bool = False) -> dict[str, Any]:
+def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, bits: bool = False, capture: bool = False) -> dict[str, Any]:
     """Within a limit, once a plan is followed. Where that cannot be, `follows` is false and `refusal` says why."""
     case.prepare()
     start = time.perf_counter()
-    ebb.limit(limit, device=case.device, planner=planner)
+    ebb.limit(limit, device=case.device, planner=planner, capture=capture)
     answer: dict[str, Any] = {"limit": limit, "follows": False}
     training = None
     try:

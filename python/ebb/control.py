@@ -35,6 +35,7 @@ class Settings:
     host_limit: int = 0
     stress: bool = False
     record: bool = False
+    capture: bool = False
 
 
 class _Control:
@@ -92,6 +93,7 @@ class _Control:
             planner=settings.planner if mode == "planned" else "",
             record=settings.record,
             link_is_shared=ranks_on_host() > 1,
+            capture=settings.capture,
         )
         if mode == "planned" and Progress.is_wanted():
             self._progress = Progress(settings.planner)
@@ -163,6 +165,7 @@ def limit(
     device: str | None = None,
     stress: bool = False,
     record: bool = False,
+    capture: bool = False,
 ) -> Limit:
     """Keeps the program's tensors within `size` bytes of device memory from now on.
 
@@ -175,6 +178,8 @@ def limit(
     device      "cuda" or "cpu"; None: cuda if there is one
     stress      for tests: after every op, everything that can leave does; without a plan unless a planner is named
     record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
+    capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, as
+                CUDA graphs, which costs the host less
 
         ebb.limit("8GiB")              # until the program ends or ebb.off()
         with ebb.limit("60%"): ...     # for a block
@@ -187,6 +192,7 @@ def limit(
         host_limit=0 if host_limit is None else parse_bytes(host_limit),
         stress=stress,
         record=record,
+        capture=capture,
     )
     before = _control.settings
     if before is not None:

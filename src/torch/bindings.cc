@@ -4,6 +4,7 @@
 #include <torch/csrc/Exceptions.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include "torch/captured_replay.h"
 #include "torch/interposer.h"
 #include "torch/mailbox_bindings.h"
 #include "torch/op_run.h"
@@ -73,7 +74,7 @@ void start_steward(const StartOptions& options) {
 }
 
 void start(Bytes limit, const std::string& device, const std::string& mode, Bytes host_limit, bool recompute,
-           bool stress, const std::string& planner, bool record, bool link_is_shared) {
+           bool stress, const std::string& planner, bool record, bool link_is_shared, bool capture) {
   if (!planner.empty() && mode != "planned") throw InputError("a planner is for planned mode");
   if (limit < 0 || host_limit < 0) throw InputError("a limit below zero");
   start_steward({device,
@@ -84,7 +85,8 @@ void start(Bytes limit, const std::string& device, const std::string& mode, Byte
                   .stress = stress,
                   .record = record,
                   .link_is_shared = link_is_shared,
-                  .planner = planner}});
+                  .planner = planner,
+                  .capture = capture}});
   set_listening(true);
 }
 
@@ -155,6 +157,7 @@ py::dict status() {
   DeviceStatus state;
   Bytes smallest = 0, live = 0, peak = 0, pinned = 0;
   std::size_t flights = 0;
+  std::int64_t captured = 0, enqueued = 0;
   {
     const py::gil_scoped_release release;
     const std::lock_guard lock(steward->mutex());
@@ -166,6 +169,10 @@ py::dict status() {
     peak = steward->peak_allocated();
     pinned = steward->pinned_bytes();
     flights = steward->flights();
+    if (const CapturedReplays* replays = steward->captured_replays()) {
+      captured = replays->captured();
+      enqueued = replays->enqueued();
+    }
   }
   answer["mode"] = name_of(steward->options().mode);
   answer["device"] = started_with.device;
@@ -184,6 +191,8 @@ py::dict status() {
   answer["drops"] = numbers.drops;
   answer["remakes"] = numbers.remakes;
   answer["replays"] = numbers.replays;
+  answer["captures"] = captured;
+  answer["captured_replays"] = enqueued;
   answer["kept_for_replay"] = numbers.kept_for_replay;
   answer["abandoned_ops"] = numbers.abandoned_ops;
   answer["compactions"] = numbers.compactions;
@@ -375,7 +384,7 @@ PYBIND11_MODULE(_native, m) {
   m.def("start", &start, py::arg("limit"), py::kw_only(), py::arg("device") = "cpu",
         py::arg("mode") = "reactive", py::arg("host_limit") = 0, py::arg("recompute") = false,
         py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false,
-        py::arg("link_is_shared") = false, release_gil());
+        py::arg("link_is_shared") = false, py::arg("capture") = false, release_gil());
   m.def("stop", &stop, release_gil());
   m.def("set_limit", &set_limit, py::arg("limit"), release_gil());
   m.def("active", [] { return Steward::active() != nullptr; });

@@ -12,7 +12,7 @@
 namespace ebb::torch_adapter {
 namespace {
 
-constexpr std::uint8_t kPriority = 200;  // above whatever was installed before
+constexpr std::uint8_t kPriority = 200;     // above whatever was installed before
 
 void free_address(void* address);
 
@@ -74,6 +74,16 @@ class CpuGeneratorState final : public GeneratorState {
   decltype(std::declval<at::CPUGeneratorImpl>().next_double_normal_sample()) normal_double_;
 };
 
+// Nothing is enqueued on a CPU: it is done again, on the same addresses.
+class RepeatedWork final : public CapturedWork {
+ public:
+  explicit RepeatedWork(std::function<void()> work) : work_(std::move(work)) {}
+  void enqueue() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 class CpuPlatform final : public Platform {
  public:
   c10::Device device() const override { return c10::Device(c10::DeviceType::CPU); }
@@ -92,6 +102,9 @@ class CpuPlatform final : public Platform {
   // Never: a numpy array may look at it, and nobody could tell.
   bool may_adopt(const c10::DataPtr&) const override { return false; }
   void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  std::shared_ptr<CapturedWork> capture(std::function<void()> work) override {
+    return std::make_shared<RepeatedWork>(std::move(work));
+  }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
     return std::make_unique<CpuGeneratorState>(generator ? *generator : at::detail::getDefaultCPUGenerator());
   }

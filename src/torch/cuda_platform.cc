@@ -6,9 +6,11 @@
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "backend/cuda/checked.h"
 #include "backend/cuda/cuda_backend.h"
@@ -139,6 +141,79 @@ class CudaGeneratorState final : public GeneratorState {
   std::uint64_t offset_ = 0;
 };
 
+class CapturedGraph final : public CapturedWork {
+ public:
+  CapturedGraph(cudaGraphExec_t graph, cudaStream_t onto) : graph_(graph), onto_(onto) {}
+  // One that still runs is freed when it has.
+  ~CapturedGraph() override { cudaGraphExecDestroy(graph_); }
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  void enqueue() override { checked(cudaGraphLaunch(graph_, onto_), "cudaGraphLaunch"); }
+
+ private:
+  cudaGraphExec_t graph_;
+  cudaStream_t onto_;
+};
+
+// Kernels, and what moves bytes within the device: nothing that would read host memory when it is launched.
+bool stays_on_the_device(cudaGraph_t graph) {
+  std::size_t count = 0;
+  if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return false;
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count > 0 && cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return false;
+  return std::all_of(nodes.begin(), nodes.end(), [](cudaGraphNode_t node) {
+    cudaGraphNodeType type = cudaGraphNodeTypeHost;
+    if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return false;
+    if (type != cudaGraphNodeTypeMemcpy)
+      return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemset ||
+             type == cudaGraphNodeTypeEmpty;
+    cudaMemcpy3DParms copy = {};
+    return cudaGraphMemcpyNodeGetParams(node, &copy) == cudaSuccess && copy.kind == cudaMemcpyDeviceToDevice;
+  });
+}
+
+// A stream that nobody else uses: the default one cannot be captured, and torch's are given to programs.
+class CaptureStream {
+ public:
+  explicit CaptureStream(c10::DeviceIndex device) {
+    checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    torch_ = c10::cuda::getStreamFromExternal(stream_, device);
+  }
+  ~CaptureStream() { cudaStreamDestroy(stream_); }
+  CaptureStream(const CaptureStream&) = delete;
+  CaptureStream& operator=(const CaptureStream&) = delete;
+
+  // Null: it could not be captured. Other threads may do whatever they like meanwhile.
+  cudaGraphExec_t capture(const std::function<void()>& work) {
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) return failed();
+    bool done = false;
+    try {
+      const c10::cuda::CUDAStreamGuard onto(*torch_);
+      work();
+      done = true;
+    } catch (...) {
+      // What the op does cannot be captured: it waits for the device, say.
+    }
+    cudaGraph_t graph = nullptr;
+    const bool ended = cudaStreamEndCapture(stream_, &graph) == cudaSuccess;
+    cudaGraphExec_t executable = nullptr;
+    const bool made = ended && done && stays_on_the_device(graph) &&
+                      cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
+    if (graph) cudaGraphDestroy(graph);
+    return made ? executable : failed();
+  }
+
+ private:
+  // Nobody else should come upon the error.
+  static cudaGraphExec_t failed() {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+
+  cudaStream_t stream_ = nullptr;
+  std::optional<Stream> torch_;
+};
+
 class CudaPlatform final : public Platform {
  public:
   explicit CudaPlatform(int index)
@@ -196,6 +271,12 @@ class CudaPlatform final : public Platform {
   void order_compute_after(void* stream) override {
     order(c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(stream), index_), compute_);
   }
+  std::shared_ptr<CapturedWork> capture(std::function<void()> work) override {
+    const c10::cuda::CUDAGuard guard(index_);
+    if (!aside_) aside_ = std::make_unique<CaptureStream>(index_);
+    cudaGraphExec_t graph = aside_->capture(work);
+    return graph ? std::make_shared<CapturedGraph>(graph, compute_.stream()) : nullptr;
+  }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
     return std::make_unique<CudaGeneratorState>(
         generator ? *generator : at::cuda::detail::getDefaultCUDAGenerator(index_));
@@ -212,6 +293,7 @@ class CudaPlatform final : public Platform {
 
   c10::DeviceIndex index_;
   Stream compute_;
+  std::unique_ptr<CaptureStream> aside_;  // once something was captured
 };
 
 }  // namespace

@@ -34,6 +34,14 @@ class MemorySource {
   virtual bool record_stream(const c10::DataPtr& memory, void* stream) = 0;
 };
 
+// Work of the device that was captured, to be enqueued as a whole, on the same addresses.
+class CapturedWork {
+ public:
+  virtual ~CapturedWork() = default;
+  // On the backend's compute engine.
+  virtual void enqueue() = 0;
+};
+
 // Frees memory of a source by its address. false: it is nobody's.
 bool free_block_at(void* address);
 
@@ -60,6 +68,8 @@ class Platform {
   virtual void order_current_after_compute() {}
   virtual void order_compute_after_current() {}
   virtual void order_compute_after(void* /*stream*/) {}
+  // Captures what `work` enqueues on the program's current stream, which is not done. Null: it cannot be.
+  virtual std::shared_ptr<CapturedWork> capture(std::function<void()> work) = 0;
   // Of the generator given, or of the device's default one.
   virtual std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) = 0;
 };

@@ -137,9 +137,17 @@ bool CallRecipe::add_argument(const c10::IValue& value) {
   return true;
 }
 
-CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
+CallRecipe::Places CallRecipe::places_in(ExecContext& context) const {
+  Places places;
+  for (const TensorForm& form : forms_)
+    places.push_back(form.block == 0 ? nullptr : context.data(form.block));
+  return places;
+}
+
+CallRecipe::Tensors CallRecipe::make_tensors(const Places& places) const {
   Tensors tensors;
-  for (const TensorForm& form : forms_) {
+  for (std::size_t k = 0; k < forms_.size(); ++k) {
+    const TensorForm& form = forms_[k];
     if (form.block == 0) {
       tensors.push_back(values_[form.at]);
       continue;
@@ -148,9 +156,7 @@ CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
     c10::Storage storage;
     for (std::size_t i = 0; i < tensors.size() && !storage; ++i)
       if (forms_[i].block == form.block) storage = tensors[i].storage();
-    if (!storage)
-      storage =
-          c10::Storage(borrowed_storage(context.data(form.block), form.storage_bytes, steward_.place()));
+    if (!storage) storage = c10::Storage(borrowed_storage(places[k], form.storage_bytes, steward_.place()));
     const std::int64_t* shape = shapes_.data() + form.at;
     tensors.push_back(make_tensor(std::move(storage), form.keys, form.type, {shape, form.dims},
                                   {shape + form.dims, form.dims}, form.offset, form.wrapped_number));
@@ -158,8 +164,8 @@ CallRecipe::Tensors CallRecipe::make_tensors(ExecContext& context) const {
   return tensors;
 }
 
-void CallRecipe::replay(ExecContext& context) const {
-  const Tensors tensors = make_tensors(context);
+torch::jit::Stack CallRecipe::make_stack(const Places& places) const {
+  const Tensors tensors = make_tensors(places);
   const auto tensor_at = [&](std::size_t k) {
     return tensors_[k] < 0 ? at::Tensor() : tensors[static_cast<std::size_t>(tensors_[k])];
   };
@@ -189,7 +195,23 @@ void CallRecipe::replay(ExecContext& context) const {
       }
     }
   }
-  RunningOp running{.context = &context, .replay = true};
+  return stack;
+}
+
+void CallRecipe::replay(ExecContext& context) const {
+  const Places places = places_in(context);
+  CapturedReplay* replay = known(places);
+  if (!replay)
+    run(context, places, nullptr);
+  else if (replay->work)
+    run_again(*replay, context, places);
+  else
+    run_and_learn(*replay, context, places);
+}
+
+void CallRecipe::run(ExecContext& context, const Places& places, MemoryScript* script) const {
+  torch::jit::Stack stack = make_stack(places);
+  RunningOp running{.context = &context, .replay = true, .script = script};
   const RunningEntry entry(steward_, running);
   // Whatever is left of its births then is the runtime's: their records must free nothing.
   struct KeepBirths {
@@ -220,6 +242,90 @@ void CallRecipe::replay(ExecContext& context) const {
   check_results(context, stack);
 }
 
+CapturedReplay* CallRecipe::known(const Places& places) const {
+  CapturedReplays* replays = steward_.captured_replays();
+  // Numbers are not the same twice, and what is copied from the host is read when the copy runs.
+  if (!replays || generator_state_ || !values_.empty() || !only_launches(op_.operator_name())) return nullptr;
+  if (!write_key(replays->blank_key(), places)) return nullptr;
+  CapturedReplay& replay = replays->find();
+  return replay.refused ? nullptr : &replay;
+}
+
+bool CallRecipe::write_key(ReplayKey& key, const Places& places) const {
+  const auto number = [&](auto value) { key.push_back(static_cast<std::uint64_t>(value)); };
+  number(reinterpret_cast<std::uintptr_t>(&op_.schema()));
+  const auto keys = [&](c10::DispatchKeySet set) { number(set.raw_repr()); };
+  keys(below_);
+  if (!add_settings(key)) return false;
+  number(arguments_.size());
+  for (const Argument& argument : arguments_) {
+    number(argument.kind);
+    number(argument.last - argument.first);
+    if (argument.kind == Argument::Kind::plain) {
+      if (!ebb::torch_adapter::add_argument(key, plain_[argument.first])) return false;
+      continue;
+    }
+    for (std::uint32_t k = argument.first; k < argument.last; ++k) number(tensors_[k]);
+  }
+  for (std::size_t k = 0; k < forms_.size(); ++k) {
+    const TensorForm& form = forms_[k];
+    number(reinterpret_cast<std::uintptr_t>(places[k]));
+    number(form.storage_bytes);
+    keys(form.keys);
+    number(form.offset);
+    number(static_cast<std::uint64_t>(c10::typeMetaToScalarType(form.type)) << 1 | form.wrapped_number);
+    number(form.dims);
+    for (std::uint32_t i = 0; i < 2 * form.dims; ++i) number(shapes_[form.at + i]);
+  }
+  return true;
+}
+
+void CallRecipe::run_and_learn(CapturedReplay& replay, ExecContext& context, const Places& places) const {
+  MemoryScript script;
+  run(context, places, &script);
+  const bool repeats = replay.was_seen && script == replay.memory;
+  replay.was_seen = true;
+  replay.memory = std::move(script);
+  if (!repeats) return;
+  replay.results.clear();
+  for (const Handle result : results_)
+    replay.results.push_back(result == 0 ? -1 : replay.memory.call_of(result));
+  steward_.captured_replays()->capture(
+      replay, [recipe = *this, places, memory = replay.memory] { recipe.run_on(memory, places); });
+}
+
+void CallRecipe::run_again(const CapturedReplay& replay, ExecContext& context, const Places& places) const {
+  const MemoryAgain memory(replay.memory, context);
+  if (memory.lies_the_same()) {
+    steward_.captured_replays()->enqueue(replay);
+  } else {
+    steward_.platform().order_current_after_compute();
+    try {
+      run_on(memory.script_now(), places);
+    } catch (const OtherMemory&) {
+      refuse_results();
+    }
+    steward_.platform().order_compute_after_current();
+  }
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    if (results_[i] != 0 && (i >= replay.results.size() || replay.results[i] < 0 ||
+                             memory.block(replay.results[i]) != results_[i]))
+      refuse_results();
+}
+
+void CallRecipe::run_on(const MemoryScript& memory, const Places& places) const {
+  ScriptedMemory scripted(memory);
+  torch::jit::Stack stack = make_stack(places);
+  RunningOp running{.replay = true, .scripted = &scripted};
+  const RunningEntry entry(steward_, running);
+  const c10::impl::ExcludeDispatchKeyGuard guard(keys_above());
+  op_.redispatchBoxed(below_, &stack);
+}
+
+void CallRecipe::refuse_results() const {
+  throw InputError("replay of op " + op_.operator_name().name + ": its mallocs come in another order");
+}
+
 // A library's malloc of the same size as a result's would have taken its place.
 void CallRecipe::check_results(ExecContext& context, const torch::jit::Stack& stack) const {
   std::size_t i = 0;
@@ -228,7 +334,7 @@ void CallRecipe::check_results(ExecContext& context, const torch::jit::Stack& st
       const Handle birth = i < results_.size() ? results_[i] : 0;
       ++i;
       if (birth != 0 && tensor.storage().unsafeGetStorageImpl()->data() != context.data(birth))
-        throw InputError("replay of op " + op_.operator_name().name + ": its mallocs come in another order");
+        refuse_results();
     });
 }
 

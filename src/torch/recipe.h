@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "torch/captured_replay.h"
 #include "torch/steward.h"
 
 namespace ebb::torch_adapter {
@@ -56,13 +57,29 @@ class CallRecipe {
     std::uint32_t last = 0;
   };
 
+  // Where the blocks of the forms lie; null for those by value.
+  using Places = c10::SmallVector<std::byte*, 8>;
+  using Tensors = c10::SmallVector<at::Tensor, 8>;
+
   bool add_argument(const c10::IValue& value);
   bool add_tensor(const at::Tensor& tensor);
   void add_block(const BlockRecord& record, const at::Tensor& tensor);
   void add_value(at::Tensor value);
-  using Tensors = c10::SmallVector<at::Tensor, 8>;
-  Tensors make_tensors(ExecContext& context) const;
+  Places places_in(ExecContext& context) const;
+  Tensors make_tensors(const Places& places) const;
+  torch::jit::Stack make_stack(const Places& places) const;
+  // `script`, if given, is told what the op asks memory for.
+  void run(ExecContext& context, const Places& places, MemoryScript* script) const;
   void check_results(ExecContext& context, const torch::jit::Stack& stack) const;
+  [[noreturn]] void refuse_results() const;
+
+  // Its twin in the book of what was captured, if it may have one.
+  CapturedReplay* known(const Places& places) const;
+  bool write_key(ReplayKey& key, const Places& places) const;
+  void run_and_learn(CapturedReplay& replay, ExecContext& context, const Places& places) const;
+  void run_again(const CapturedReplay& replay, ExecContext& context, const Places& places) const;
+  // Runs the op on memory that is there already.
+  void run_on(const MemoryScript& memory, const Places& places) const;
 
   Steward& steward_;
   c10::OperatorHandle op_;

@@ -11,6 +11,7 @@
 #include "runtime/arena.h"
 #include "torch/address_book.h"
 #include "torch/call.h"
+#include "torch/captured_replay.h"
 #include "torch/interposer.h"
 #include "torch/rank_mailbox.h"
 #include "torch/recipe.h"
@@ -68,6 +69,8 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   if (options.mode == Mode::reactive) device.trace_events = 0;
   if (options.record) device.trace_events = 64'000'000;
   device_ = std::make_unique<Device>(*backend_, device);
+  const bool replays = options.mode == Mode::planned && options.recompute;
+  if (replays && options.capture) captured_ = std::make_unique<CapturedReplays>(*platform_);
 }
 
 Steward::~Steward() = default;
@@ -117,11 +120,17 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
   // A thread of a communication library: its buffers come and go whenever, and nobody sees them.
   if (!running_ && !is_listening()) return std::nullopt;
   if (running_) {
+    if (running_->scripted) {
+      std::byte* address = running_->scripted->next(bytes);
+      return c10::DataPtr(address, address, &delete_address, place_);
+    }
     running_->malloced += Arena::rounded(signed_bytes(bytes));
     const Handle block = running_->context->malloc(signed_bytes(bytes));
     platform_->order_current_after_compute();
     BlockRecord* record = running_->births.emplace_back(make_record(block, bytes));
-    return pointer_by_address(*record, running_->context->data(block));
+    std::byte* address = running_->context->data(block);
+    if (running_->script) running_->script->malloced(block, bytes, address);
+    return pointer_by_address(*record, address);
   }
   drain();
   for (;;) {
@@ -145,7 +154,10 @@ inline void Steward::drop(BlockRecord* record) {
     for (void* stream : record->streams) platform_->order_compute_after(stream);
     if (record->life.data()) pinned_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
   }
-  if (!record->kept) device_->free(record->handle);
+  if (!record->kept) {
+    if (running_ && running_->script && record->of_replay) running_->script->freed(record->handle);
+    device_->free(record->handle);
+  }
   if (!record->of_replay) {
     records_.erase(record->handle);
     live_bytes_ -= Arena::rounded(signed_bytes(record->bytes));
@@ -160,7 +172,7 @@ inline void Steward::drop(BlockRecord* record) {
 bool free_block_at(void* address) {
   BlockRecord* record = address_book().take(address);
   if (record) Steward::delete_block(record);
-  return record != nullptr;
+  return record || ScriptedMemory::has(address);
 }
 
 void Steward::delete_block(void* context) {

@@ -30,8 +30,11 @@
 
 namespace ebb::torch_adapter {
 
+class CapturedReplays;
+class MemoryScript;
 class Operands;
 class RecipePool;
+class ScriptedMemory;
 
 struct StewardOptions {
   Bytes limit = 0;  // 0: all the device has
@@ -42,6 +45,7 @@ struct StewardOptions {
   bool record = false;          // a long trace
   bool link_is_shared = false;  // with other ranks on this host
   std::string planner = {};     // of planned mode; empty: the default
+  bool capture = false;         // replays that repeat (captured_replay.h)
 };
 
 // An op whose function runs, for the first time or again.
@@ -50,6 +54,8 @@ struct RunningOp {
   bool replay = false;
   c10::SmallVector<BlockRecord*, 4> births = {};  // that live, in malloc order
   Bytes malloced = 0;                             // all it asked for, freed meanwhile or not
+  MemoryScript* script = nullptr;                 // what it asks for is written to, and …
+  ScriptedMemory* scripted = nullptr;             // … gets its memory from, if that is known
 };
 
 // The op cannot run beside what stays; `message` is for the program.
@@ -102,6 +108,8 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   Platform& platform() { return *platform_; }
   c10::Device place() const { return place_; }
   RecipePool& recipes() { return *recipes_; }
+  // Null: replays are not captured.
+  CapturedReplays* captured_replays() { return captured_.get(); }
   const StewardOptions& options() const { return options_; }
 
   // The block of a storage on this device, known by its storage from now on; memory that may be adopted is.
@@ -199,6 +207,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;
+  std::unique_ptr<CapturedReplays> captured_;
   RecordPool pool_;
   HandleMap<BlockRecord*> records_;
   std::shared_ptr<Steward> self_;  // while there are records

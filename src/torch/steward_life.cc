@@ -1,4 +1,5 @@
 // Steward: how it begins, takes over from another, and ends.
+#include "torch/captured_replay.h"
 #include "torch/steward.h"
 #include "trace/error.h"
 
@@ -58,6 +59,7 @@ void Steward::stop() {
     storage.set_data_ptr_noswap(std::move(memory));
   });
   platform_->serve_from(nullptr);
+  captured_.reset();
   Steward* self = this;
   active_steward.compare_exchange_strong(self, nullptr);
   let_self_go();

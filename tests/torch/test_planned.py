@@ -1,7 +1,7 @@
 """With a plan the bits stay the same: real models, every planner, and programs that leave the plan and come back.
 
 How long planning takes is not known, so a limited run goes on until its plan has been followed, and the plain one does
-as many steps: test_planned.py [Models] [Planners] [Progress] [Deviations].
+as many steps: test_planned.py [Models] [Planners] [Progress] [Deviations] [Captured].
 """
 
 from __future__ import annotations
@@ -71,6 +71,16 @@ class Training:
             if status["planning"]:
                 time.sleep(PAUSE)
 
+    def settle(self) -> None:
+        """Follows the last plan that is made."""
+        self.follow_plan()
+        for _ in range(MOST_STEPS):
+            if not ebb.status()["improving"]:
+                break
+            self.step()
+            time.sleep(PAUSE)
+        self.follow_plan()
+
     def bits(self) -> dict[str, Any]:
         return digests(
             {"loss": self.losses, "model": self.workload.model.state_dict(), "optimizer": self.optimizer.state_dict()}
@@ -108,6 +118,18 @@ def train_deviating(name: str, optimizer: str, limit: int, deviation: str) -> di
     training.follow_plan()
     status = ebb.status()
     return {"bits": training.bits(), "did": training.did, "before": before, "status": status}
+
+
+def train_captured(name: str, limit: int, planner: str) -> dict[str, Any]:
+    ebb.limit(limit, planner=planner, capture=True, device="cpu")
+    training = Training(name, "sgd")
+    training.settle()
+    before = ebb.status()
+    training.follow_plan()
+    after = ebb.status()
+    training.step("evaluation")
+    training.follow_plan()
+    return {"bits": training.bits(), "did": training.did, "before": before, "after": after, "status": ebb.status()}
 
 
 class PlannedTest(EbbTest):
@@ -237,6 +259,31 @@ class Deviations(PlannedTest):
                 self.assertEqual(before["deviations"], 0)
                 self.assertGreater(status["deviations"], 0)
                 self.assertGreaterEqual(status["planned_iterations"], before["planned_iterations"] + FOLLOWED)
+
+
+class Captured(PlannedTest):
+    """On a CPU nothing is enqueued: what was captured is what an op does on given memory, done again."""
+
+    def test_replays_that_repeat_are_captured_once_and_make_the_same_bits(self):
+        for name, planner in (("convolutions", "drop-cheap"), ("unet", "sublinear"), ("mobilenet_v2", "dtr")):
+            with self.subTest(model=name):
+                limited = self.check(name, planner)
+                before, after = limited["before"], limited["after"]
+                made, enqueued, replayed = (after[key] - before[key] for key in ("captures", "captured_replays", "replays"))
+                self.assertGreater(enqueued, replayed / 2, after)
+                self.assertLess(made, enqueued / 4)
+
+    def test_numbers_that_change_are_not_those_that_were_captured(self):
+        limited = self.check("changing_bounds", "drop-cheap")
+        self.assertGreater(limited["status"]["captured_replays"], 0)
+
+    def check(self, name: str, planner: str) -> dict[str, Any]:
+        limit = in_child(measure, name, "sgd", 3)["peak"] * 8 // 10
+        limited = in_child(train_captured, name, limit, planner)
+        self.assertAsPlain(name, "sgd", limit, limited, name)
+        self.assertEqual(limited["status"]["refusal"], "")
+        self.assertGreater(limited["status"]["replays"], 0)
+        return limited
 
 
 if __name__ == "__main__":

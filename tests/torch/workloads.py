@@ -39,6 +39,28 @@ def convolutions() -> Workload:
     return images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
 
 
+class Clipped(nn.Module):
+    bound = 1.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.hardtanh(x, -self.bound, self.bound)
+
+
+def changing_bounds() -> Workload:
+    """The same ops on the same shapes in every step, with other numbers in each."""
+    clipped = Clipped()
+    layers: list[nn.Module] = []
+    for channels in (3, 16, 16, 16):
+        layers += [nn.Conv2d(channels, 16, 3, padding=1), nn.BatchNorm2d(16), clipped]
+    usual = images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
+
+    def loss(i: int) -> torch.Tensor:
+        clipped.bound = 1 + i / 64
+        return usual.loss(i)
+
+    return Workload(usual.model, loss)
+
+
 def densenet121() -> Workload:
     return images(torchvision.models.densenet121(num_classes=10), 4, 32)
 
@@ -189,7 +211,7 @@ def sparse_embedding() -> Workload:
 WORKLOADS = {
     make.__name__: make
     for make in (
-        convolutions, resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
+        convolutions, changing_bounds, resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
     )
 }
 
