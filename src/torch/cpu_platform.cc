@@ -12,7 +12,7 @@
 namespace ebb::torch_adapter {
 namespace {
 
-constexpr std::uint8_t kPriority = 200;     // above whatever was installed before
+constexpr std::uint8_t kPriority = 200;  // above whatever was installed before
 
 void free_address(void* address);
 
