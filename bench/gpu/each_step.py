@@ -109,7 +109,7 @@ def main() -> int:
     results: list[dict[str, Any]] = []
     for what in options.runs:
         try:
-            results.append({"run": what, **in_child(run, options, limit_of(what), seconds=options.timeout)})
+            results.append({"run": what, **in_child(run, options, limit_of(what, options.plans), seconds=options.timeout)})
             show(what, results[-1])
         except ChildFailed as error:
             print(f"== {what}: {error}", file=sys.stderr)

@@ -180,6 +180,7 @@ def parser_of_runs(description: str, runs: list[str], steps: int) -> argparse.Ar
     parser.add_argument("--model", choices=["deep", *MODELS], default="deep")
     parser.add_argument("--runs", nargs="+", default=runs, help="plain, GIB:PLANNER, or GIB:PLANNER:capture")
     parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--plans", help="folder of plans: a second run of a kind is without a search")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
     parser.add_argument("--patience", type=float, default=40, help="seconds that a better plan is waited for")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
@@ -193,14 +194,14 @@ def import_model(name: str) -> None:
     import torchvision  # noqa: F401
 
 
-def limit_of(what: str) -> dict[str, Any]:
+def limit_of(what: str, plans: str | None) -> dict[str, Any]:
     """A run's arguments of ebb.limit; none where there is no limit."""
     if what == "plain":
         return {}
     size, planner, *capture = what.split(":")
     if capture not in ([], ["capture"]):
         raise SystemExit(f"--runs: {what} is neither plain, GIB:PLANNER nor GIB:PLANNER:capture")
-    return {"size": int(float(size) * GIB), "planner": planner, "capture": bool(capture)}
+    return {"size": int(float(size) * GIB), "planner": planner, "capture": bool(capture), "plans": plans}
 
 
 def main() -> int:
@@ -211,7 +212,7 @@ def main() -> int:
         sampler = build_sampler(folder)
         for what in options.runs:
             try:
-                results[what] = in_child(run, options, sampler, limit_of(what), seconds=options.timeout)
+                results[what] = in_child(run, options, sampler, limit_of(what, options.plans), seconds=options.timeout)
                 show(what, results[what])
             except ChildFailed as error:
                 print(f"== {what}: {error}", file=sys.stderr)

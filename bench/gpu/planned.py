@@ -182,7 +182,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
 def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
     prepare(name, options)
     start = time.perf_counter()
-    ebb.limit(limit, device="cuda", planner=planner, capture=options.capture)
+    ebb.limit(limit, device="cuda", planner=planner, capture=options.capture, plans=options.plans)
     training = Training(name, options)
     in_use = [0]
     training.run_until_planned(lambda: in_use.append(device_memory_in_use()))
@@ -278,6 +278,7 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
+    parser.add_argument("--plans", help="folder of plans: a second call is without a search")
     parser.add_argument("--capture", action="store_true", help="capture replays that repeat")
     parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one")
     parser.add_argument("--json", help="file for all results")

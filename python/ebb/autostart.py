@@ -3,7 +3,7 @@
 The tool hands over by environment variables:
 
     EBB_PROCESS     the process it became; others (launchers' children) inherit the rest
-    EBB_LIMIT EBB_PLANNER EBB_RECOMPUTE EBB_HOST_LIMIT EBB_DEVICE    of ebb run
+    EBB_LIMIT EBB_PLANNER EBB_RECOMPUTE EBB_HOST_LIMIT EBB_DEVICE EBB_PLANS    of ebb run
     EBB_REPORT      of ebb run: a file for ebb.report when the program ends
     EBB_RECORD      of ebb record: the file
 """
@@ -46,6 +46,7 @@ def _start(device: str) -> None:
         planner=planner,
         recompute=os.environ.get("EBB_RECOMPUTE") != "0",
         host_limit=os.environ.get("EBB_HOST_LIMIT") or None,
+        plans=os.environ.get("EBB_PLANS") or None,
         device=device,
         record="EBB_REPORT" in os.environ and planner == "none",
     )

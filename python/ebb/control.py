@@ -36,6 +36,7 @@ class Settings:
     stress: bool = False
     record: bool = False
     capture: bool = False
+    plans: str = ""
 
 
 class _Control:
@@ -94,6 +95,7 @@ class _Control:
             record=settings.record,
             link_is_shared=ranks_on_host() > 1,
             capture=settings.capture,
+            kept_plans=settings.plans,
         )
         if mode == "planned" and Progress.is_wanted():
             self._progress = Progress(settings.planner)
@@ -166,6 +168,7 @@ def limit(
     stress: bool = False,
     record: bool = False,
     capture: bool = False,
+    plans: str | os.PathLike[str] | None = None,
 ) -> Limit:
     """Keeps the program's tensors within `size` bytes of device memory from now on.
 
@@ -180,6 +183,8 @@ def limit(
     record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
     capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, as
                 CUDA graphs, which costs the host less
+    plans       a folder in which plans are kept: a later run of the same iteration within the same limit follows the best
+                of them at once
 
         ebb.limit("8GiB")              # until the program ends or ebb.off()
         with ebb.limit("60%"): ...     # for a block
@@ -193,6 +198,7 @@ def limit(
         stress=stress,
         record=record,
         capture=capture,
+        plans="" if plans is None else os.path.abspath(os.fspath(plans)),
     )
     before = _control.settings
     if before is not None:

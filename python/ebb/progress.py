@@ -43,7 +43,9 @@ class Progress:
                 _say(f"iteration of {status['ops_per_iteration']} ops found; planning with {self._planner} …")
             if status["planner"]:
                 ratio = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
-                _say(f"planned with {status['planner']} in {status['planning_seconds']:.1f} s; predicted {ratio:.2f} x plain")
+                made = f"planned with {status['planner']} in {status['planning_seconds']:.1f} s"
+                kept = f"an earlier run's plan by {status['planner']}"
+                _say(f"{kept if status['plans_kept'] else made}; predicted {ratio:.2f} x plain")
                 before, after = native.sparklines(SPARK_COLUMNS)
                 _say(f"memory without a limit  {before}")
                 _say(f"memory by the plan      {after}")

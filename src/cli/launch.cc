@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // All that a handover can contain: what an outer `ebb run` set does not leak into an inner `ebb record`.
 constexpr std::array kHandedOver = {"EBB_LIMIT",  "EBB_PLANNER", "EBB_RECOMPUTE", "EBB_HOST_LIMIT",
-                                    "EBB_DEVICE", "EBB_REPORT",  "EBB_RECORD"};
+                                    "EBB_DEVICE", "EBB_REPORT",  "EBB_RECORD",    "EBB_PLANS"};
 
 bool holds_package(const fs::path& folder) {
   std::error_code ignored;

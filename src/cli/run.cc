@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
@@ -19,6 +20,7 @@ struct RunRequest {
   std::string host_limit;
   std::string device;
   std::string report;
+  std::string plans;
   std::vector<std::string> program;
 };
 
@@ -41,6 +43,8 @@ Answer run(const RunRequest& options) {
   if (!options.host_limit.empty()) handover.emplace_back("EBB_HOST_LIMIT", options.host_limit);
   if (!options.device.empty()) handover.emplace_back("EBB_DEVICE", options.device);
   if (!options.report.empty()) handover.emplace_back("EBB_REPORT", options.report);
+  if (!options.plans.empty())
+    handover.emplace_back("EBB_PLANS", std::filesystem::absolute(options.plans).string());
   become(options.program, handover);
 }
 
@@ -73,6 +77,10 @@ Command add_run(CLI::App& tool) {
       ->add_option("--report", options->report,
                    "When the program ends, write what was done: a page (.html) or JSON")
       ->type_name("FILE");
+  command
+      ->add_option("--plans", options->plans,
+                   "Keep plans there: a later run of the same training follows the best of them at once")
+      ->type_name("FOLDER");
   command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()
       ->expected(1, -1)

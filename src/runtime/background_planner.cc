@@ -153,29 +153,65 @@ Preparation BackgroundPlanner::prepare(const Program& program, const Machine& ma
   return prepare_plan(program, machine, options);
 }
 
-Preparation BackgroundPlanner::prepare_for_all(const Program& program, const Machine& machine,
-                                               PlanningNews& news) {
+void BackgroundPlanner::plan_for_all(PlanningNews& news, const Machine& machine) {
   PlanExchange& exchange = *options_.exchange;
+  const Program& program = news.iteration->program;
   const TimedStep mine{program, machine};
   const ExchangeAnswer answer = exchange.ask(news.key, encode_times(mine), [this] { return stop_.load(); });
   if (stop_) throw Stopped{};
   if (!answer.plan_here) {
-    std::optional<Preparation> taken = decode_preparation(answer.plan, program, options_.capacity);
+    std::optional<Preparation> taken = decode_preparation(answer.plan, program, options_.capacity, ground_);
     news.taken = taken.has_value();
-    return taken ? *taken : prepare_well(program, machine, nullptr);
+    news.preparation = taken ? std::move(*taken) : prepare_well(program, machine, nullptr);
+    return;
   }
   const TimedStep step = slowest_of(mine, answer.measured);
-  Preparation made;
-  try {
-    made = prepare_well(step.program, step.machine, nullptr);
-  } catch (const std::exception& error) {
-    made.refusal = error.what();
+  const std::optional<KeptPlan> kept = find_kept(news.key, step.program);
+  news.kept = kept && kept->searched && is_made_for(*kept->plan, kept->step.program, step);
+  if (news.kept) {
+    news.preparation.plan = judged_again(*kept->plan, step.program, step.machine, options_.capacity);
+  } else {
+    try {
+      news.preparation = prepare_well(step.program, step.machine, kept ? kept->plan.get() : nullptr);
+      keep(news, step, true);
+    } catch (const std::exception& error) {
+      news.preparation.refusal = error.what();
+    }
   }
-  exchange.give(news.key, encode_preparation(made, step, options_.capacity));
-  return made;
+  exchange.give(news.key, encode_preparation(news.preparation, step, options_.capacity));
 }
 
-void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
+std::optional<KeptPlan> BackgroundPlanner::find_kept(const std::string& key, const Program& program) const {
+  return options_.kept ? options_.kept->find(key, program, options_.capacity, ground_) : std::nullopt;
+}
+
+void BackgroundPlanner::keep(const PlanningNews& news, const TimedStep& step, bool searched) const {
+  if (!options_.kept || !news.preparation.plan) return;
+  options_.kept->keep(news.key, {news.preparation.plan, step, searched}, options_.capacity);
+}
+
+// What was searched for is followed as it is where its times are looked at later, under it: those on demand
+// may be others.
+void BackgroundPlanner::plan_alone(PlanningNews& news, const Machine& machine) {
+  const TimedStep step{news.iteration->program, machine};
+  if (std::optional<KeptPlan> kept = find_kept(news.key, step.program)) {
+    news.kept = true;
+    news.preparation.plan = kept->plan;
+    if (kept->searched && (options_.host_is_ahead || is_made_for(*kept->plan, kept->step.program, step))) {
+      news.iteration = std::make_shared<const ScriptedIteration>(
+          ScriptedIteration{std::move(kept->step.program), news.iteration->script});
+      return;
+    }
+    news.preparation.plan = judged_again(*kept->plan, step.program, machine, options_.capacity);
+  } else {
+    news.preparation = prepare_first(step.program, machine, nullptr);
+    keep(news, step, !news.preparation.cut_short);
+    if (!news.preparation.cut_short) return;
+  }
+  if (improve(news, machine)) keep(news, step, true);
+}
+
+bool BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   const std::shared_ptr<const PreparedPlan> first = news.preparation.plan;
   news.planned = first != nullptr;
   publish(news);
@@ -183,11 +219,15 @@ void BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   if (first) let_the_program_go_first();
   try {
     Preparation better = prepare_well(news.iteration->program, machine, first.get());
-    if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step)))
+    if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step))) {
       news.preparation = std::move(better);
+      news.kept = false;
+    }
   } catch (const Stopped&) {
     if (!first) throw;
+    return false;
   }
+  return true;
 }
 
 void BackgroundPlanner::work(const Trace& trace, Machine machine) {
@@ -201,20 +241,14 @@ void BackgroundPlanner::work(const Trace& trace, Machine machine) {
       news.fingerprint = fingerprint(news.iteration->program);
       machine = with_lead(machine, news.iteration->program);
       publish(news);
-      const bool for_all = options_.exchange && options_.exchange->has_others();
-      if (options_.exchange) news.key = key_of(news, options_, ground_);
+      news.key = key_of(news, options_, ground_);
       const auto known = cache_.find({news.fingerprint, ground_});
       news.reused = known != cache_.end();
       if (news.reused) {
         news.preparation = known->second;
       } else {
-        const Program& program = news.iteration->program;
-        if (for_all) {
-          news.preparation = prepare_for_all(program, machine, news);
-        } else {
-          news.preparation = prepare_first(program, machine, nullptr);
-          if (news.preparation.cut_short) improve(news, machine);
-        }
+        const bool for_all = options_.exchange && options_.exchange->has_others();
+        for_all ? plan_for_all(news, machine) : plan_alone(news, machine);
         remember(news);
       }
     }
@@ -230,7 +264,7 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
   PlanningNews nothing_new{.iteration = followed.iteration,
                            .fingerprint = followed.fingerprint,
                            .preparation = {.plan = followed.plan}};
-  if (options_.exchange) nothing_new.key = key_of(nothing_new, options_, ground_);
+  nothing_new.key = key_of(nothing_new, options_, ground_);
   PlanningNews news = nothing_new;
   let_the_program_go_first();
   try {
@@ -261,17 +295,20 @@ void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& curre
   const auto is_better = [&](const Preparation& made) {
     return made.plan && (!lies_well || is_worth_it(made.plan->predicted_step, again->predicted_step));
   };
+  bool searched = true;
   Preparation better = prepare_first(program, machine, &current);
   if (is_better(better)) {
     news.preparation = std::move(better);
-    if (news.preparation.cut_short) improve(news, machine);
+    if (news.preparation.cut_short) searched = improve(news, machine);
   } else if (better = prepare_well(program, machine, &current); is_better(better)) {
     news.preparation = std::move(better);
   } else {
     news.preparation.plan = again;
     news.same = true;
   }
-  if (lies_well || !news.same) remember(news);
+  if (!lies_well && news.same) return;
+  remember(news);
+  keep(news, {program, machine}, searched);
 }
 
 void BackgroundPlanner::remember(const PlanningNews& news) {

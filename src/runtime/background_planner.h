@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "machine/machine.h"
+#include "runtime/kept_plans.h"
 #include "runtime/plan_exchange.h"
 #include "runtime/prepared_plan.h"
 #include "runtime/second_look.h"
@@ -25,6 +26,7 @@ struct BackgroundOptions {
   double quick_seconds = 2;                     // until there is a plan to begin with, packed
   double deadline_seconds = 10;                 // to search for a better one, or longer for a long step
   std::shared_ptr<PlanExchange> exchange = {};  // with others that run the same iteration
+  std::shared_ptr<const KeptPlans> kept = {};   // by earlier runs, and for later ones
 };
 
 // What a job found; pointers are null for what it did not.
@@ -37,7 +39,8 @@ struct PlanningNews {
   bool reused = false;   // from the cache
   bool same = false;     // as it is followed, with what is to be expected of it now
   bool taken = false;    // another made it
-  std::string key = {};  // of the exchange, if there is one
+  bool kept = false;     // an earlier run made it
+  std::string key = {};  // by which others, and other runs, know it
 };
 
 // A plan as it turned out when it was followed.
@@ -75,9 +78,14 @@ class BackgroundPlanner {
   void plan_again(PlanningNews& news, const PreparedPlan& current, const Machine& machine);
   void remember(const PlanningNews& news);
   void answer(PlanningNews& news);
-  Preparation prepare_for_all(const Program& program, const Machine& machine, PlanningNews& news);
+  void plan_alone(PlanningNews& news, const Machine& machine);
+  void plan_for_all(PlanningNews& news, const Machine& machine);
+  // Nothing is kept unless it was asked for.
+  std::optional<KeptPlan> find_kept(const std::string& key, const Program& program) const;
+  void keep(const PlanningNews& news, const TimedStep& step, bool searched) const;
   void publish(const PlanningNews& news);
-  void improve(PlanningNews& news, const Machine& machine);
+  // Searches on while the plan that there is can be followed. false: that was ended, or could not be begun.
+  bool improve(PlanningNews& news, const Machine& machine);
   // First of all, quickly; or as well as can be. Never worse than `start`, if there is one.
   Preparation prepare_first(const Program& program, const Machine& machine, const PreparedPlan* start);
   Preparation prepare_well(const Program& program, const Machine& machine, const PreparedPlan* start);

@@ -96,7 +96,8 @@ void Conductor::take_news() {
   plan_ = news.preparation.plan;
   if (!news.reused) iteration_ = news.iteration;
   key_ = news.key;
-  if (!news.same) ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : plans_made_);
+  if (!news.same)
+    ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : news.kept ? plans_kept_ : plans_made_);
   slabs_.want(plan_->lowered.host_peak);
 }
 
@@ -279,6 +280,7 @@ DeviceStatus Conductor::status() {
                       .plans_made = plans_made_,
                       .plans_reused = plans_reused_,
                       .plans_taken = plans_taken_,
+                      .plans_kept = plans_kept_,
                       .deviations = counts().deviations,
                       .fallbacks = fallbacks_,
                       .left_out = counts().left_out,

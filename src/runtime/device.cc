@@ -64,6 +64,8 @@ struct Device::Parts {
     conducting.planning.allow_recompute = options.allow_recompute;
     conducting.planning.deadline_seconds = options.planning_seconds;
     conducting.planning.exchange = options.exchange;
+    if (!options.kept_plans.empty())
+      conducting.planning.kept = std::make_shared<const KeptPlans>(options.kept_plans);
     conducting.machine = options.machine;
     conducting.link_is_shared = options.link_is_shared;
     conducting.records_plans = options.trace_plans;

@@ -60,6 +60,7 @@ struct DeviceOptions {
   std::optional<Machine> machine = {};          // what plans are made for; nothing: links as measured
   double planning_seconds = 10;                 // a search may take, in the background
   std::shared_ptr<PlanExchange> exchange = {};  // with devices of other processes that run the same iteration
+  std::string kept_plans = {};                  // a folder, of plans for later runs; empty: none are kept
   bool link_is_shared = false;                  // plans trust this run's own copies more than the machine
   // Compute is an engine of its own, and the host that feeds it is ahead of it: issue times say how long the
   // host waited rather than how long it took, and plans are made without them.

@@ -79,10 +79,12 @@ Schedule decode_schedule(const Json& commands) {
 }
 
 // Everything that follows from plan, schedule and offsets is made here, and judged.
-std::shared_ptr<const PreparedPlan> prepare_again(const Json& text, const Program& program, Bytes capacity) {
+std::shared_ptr<const PreparedPlan> prepare_again(const Json& text, const Program& program, Bytes capacity,
+                                                  Bytes ground) {
   auto prepared = std::make_shared<PreparedPlan>(program);
+  prepared->ground = ground;
   const Gaps& gaps = prepared->gaps;
-  PlanRecord record = decode_plan(text.at("plan").dump(), "the plan of another rank", program, gaps);
+  PlanRecord record = decode_plan(text.at("plan").dump(), "a plan that was told", program, gaps);
   if (Lowerer(program, gaps).lower(record.plan, capacity, prepared->lowered)) return nullptr;
   prepared->schedule = decode_schedule(text.at("schedule"));
   if (!validate(program, gaps, prepared->lowered, prepared->schedule, capacity).empty()) return nullptr;
@@ -117,20 +119,28 @@ std::string encode_times(const TimedStep& step) {
       .dump();
 }
 
+std::optional<TimedStep> decode_times(const std::string& text, const Program& program) {
+  try {
+    const Json told = Json::parse(text);
+    const Times times{told.at("durations").get<std::vector<Nanoseconds>>(),
+                      told.at("issues").get<std::vector<Nanoseconds>>()};
+    if (times.durations.size() != program.ops().size() || times.issues.size() != program.ops().size())
+      return std::nullopt;
+    return TimedStep{with_times(program, times),
+                     parse_machine(told.at("machine").dump(), "a machine that was told")};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 TimedStep slowest_of(TimedStep step, const std::vector<std::string>& others) {
-  Times slowest = times_of(step.program);
-  const std::size_t ops = slowest.durations.size();
-  for (const std::string& text : others) try {
-      const Json told = Json::parse(text);
-      Times times{told.at("durations").get<std::vector<Nanoseconds>>(),
-                  told.at("issues").get<std::vector<Nanoseconds>>()};
-      if (times.durations.size() != ops || times.issues.size() != ops) continue;
-      slow_down(step.machine, parse_machine(told.at("machine").dump(), "another rank's machine"));
-      if (total(times) > total(slowest)) slowest = std::move(times);
-    } catch (const std::exception&) {
-      continue;
-    }
-  step.program = with_times(step.program, slowest);
+  for (const std::string& text : others) {
+    std::optional<TimedStep> told = decode_times(text, step.program);
+    if (!told) continue;
+    slow_down(step.machine, told->machine);
+    if (total(times_of(told->program)) > total(times_of(step.program)))
+      step.program = std::move(told->program);
+  }
   return step;
 }
 
@@ -150,13 +160,13 @@ std::string encode_preparation(const Preparation& preparation, const TimedStep& 
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<Preparation> decode_preparation(const std::string& text, const Program& program,
-                                              Bytes capacity) {
+std::optional<Preparation> decode_preparation(const std::string& text, const Program& program, Bytes capacity,
+                                              Bytes ground) {
   try {
     const Json told = Json::parse(text);
     if (told.contains("refusal"))
       return Preparation{.plan = nullptr, .refusal = told.at("refusal").get<std::string>()};
-    std::shared_ptr<const PreparedPlan> plan = prepare_again(told, program, capacity);
+    std::shared_ptr<const PreparedPlan> plan = prepare_again(told, program, capacity, ground);
     if (plan) return Preparation{.plan = std::move(plan), .refusal = {}};
   } catch (const std::exception&) {
     // A text of another version, or cut off: as if there were none.

@@ -74,7 +74,8 @@ void start_steward(const StartOptions& options) {
 }
 
 void start(Bytes limit, const std::string& device, const std::string& mode, Bytes host_limit, bool recompute,
-           bool stress, const std::string& planner, bool record, bool link_is_shared, bool capture) {
+           bool stress, const std::string& planner, bool record, bool link_is_shared, bool capture,
+           const std::string& kept_plans) {
   if (!planner.empty() && mode != "planned") throw InputError("a planner is for planned mode");
   if (limit < 0 || host_limit < 0) throw InputError("a limit below zero");
   start_steward({device,
@@ -86,6 +87,7 @@ void start(Bytes limit, const std::string& device, const std::string& mode, Byte
                   .record = record,
                   .link_is_shared = link_is_shared,
                   .planner = planner,
+                  .kept_plans = kept_plans,
                   .capture = capture}});
   set_listening(true);
 }
@@ -220,6 +222,7 @@ py::dict status() {
   answer["plans_made"] = state.plans_made;
   answer["plans_reused"] = state.plans_reused;
   answer["plans_taken"] = state.plans_taken;
+  answer["plans_kept"] = state.plans_kept;
   answer["collectives"] = RankMailbox::instance().ticks();
   answer["followed_from_collective"] = RankMailbox::instance().followed_from();
   answer["deviations"] = state.deviations;
@@ -362,6 +365,8 @@ PYBIND11_MODULE(_native, m) {
       PyErr_SetString(out_of_memory_type, e.what());
     } catch (const ebb::InputError& e) {
       PyErr_SetString(PyExc_ValueError, e.what());
+    } catch (const ebb::SystemError& e) {
+      PyErr_SetString(PyExc_OSError, e.what());
     }
   });
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
@@ -384,7 +389,8 @@ PYBIND11_MODULE(_native, m) {
   m.def("start", &start, py::arg("limit"), py::kw_only(), py::arg("device") = "cpu",
         py::arg("mode") = "reactive", py::arg("host_limit") = 0, py::arg("recompute") = false,
         py::arg("stress") = false, py::arg("planner") = "", py::arg("record") = false,
-        py::arg("link_is_shared") = false, py::arg("capture") = false, release_gil());
+        py::arg("link_is_shared") = false, py::arg("capture") = false, py::arg("kept_plans") = "",
+        release_gil());
   m.def("stop", &stop, release_gil());
   m.def("set_limit", &set_limit, py::arg("limit"), release_gil());
   m.def("active", [] { return Steward::active() != nullptr; });

@@ -55,6 +55,7 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.allow_recompute = options.recompute;
   device.small_rest = kSmallRest;
   device.planner = options.planner;
+  device.kept_plans = options.kept_plans;
   device.host_is_ahead = place_.is_cuda();
   device.time_ops = options.record || options.mode != Mode::reactive;
   if (options.mode == Mode::planned) {

@@ -45,6 +45,7 @@ struct StewardOptions {
   bool record = false;          // a long trace
   bool link_is_shared = false;  // with other ranks on this host
   std::string planner = {};     // of planned mode; empty: the default
+  std::string kept_plans = {};  // a folder; empty: plans end with the program
   bool capture = false;         // replays that repeat (captured_replay.h)
 };
 

@@ -49,7 +49,7 @@ TEST(SharedPlanTest, APlanIsTheSameOnTheOtherSide) {
   const Preparation made = prepared(program, capacity);
   ASSERT_TRUE(made.plan) << made.refusal;
   const std::string text = encode_preparation(made, {program, links(1'000'000'000)}, capacity);
-  const std::optional<Preparation> taken = decode_preparation(text, chain(4096, 77), capacity);
+  const std::optional<Preparation> taken = decode_preparation(text, chain(4096, 77), capacity, 0);
   ASSERT_TRUE(taken && taken->plan);
   EXPECT_EQ(taken->plan->lowered.plan, made.plan->lowered.plan);
   EXPECT_EQ(taken->plan->schedule, made.plan->schedule);
@@ -63,7 +63,7 @@ TEST(SharedPlanTest, ARefusalIsPassedOn) {
   const Program program = chain(4096);
   const std::string text =
       encode_preparation({.plan = nullptr, .refusal = "no room"}, {program, links(1)}, 1);
-  const std::optional<Preparation> taken = decode_preparation(text, program, 1);
+  const std::optional<Preparation> taken = decode_preparation(text, program, 1, 0);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->refusal, "no room");
 }
@@ -73,11 +73,11 @@ TEST(SharedPlanTest, WhatDoesNotFitIsNotTaken) {
   const Bytes capacity = 5 * 4096;
   const std::string text =
       encode_preparation(prepared(program, capacity), {program, links(1'000'000'000)}, capacity);
-  EXPECT_FALSE(decode_preparation(text.substr(0, text.size() / 2), program, capacity));
-  EXPECT_FALSE(decode_preparation("", program, capacity));
-  EXPECT_FALSE(decode_preparation("{}", program, capacity));
-  EXPECT_FALSE(decode_preparation(text, chain(8192), capacity)) << "another program";
-  EXPECT_FALSE(decode_preparation(text, program, 3 * 4096)) << "a smaller arena";
+  EXPECT_FALSE(decode_preparation(text.substr(0, text.size() / 2), program, capacity, 0));
+  EXPECT_FALSE(decode_preparation("", program, capacity, 0));
+  EXPECT_FALSE(decode_preparation("{}", program, capacity, 0));
+  EXPECT_FALSE(decode_preparation(text, chain(8192), capacity, 0)) << "another program";
+  EXPECT_FALSE(decode_preparation(text, program, 3 * 4096, 0)) << "a smaller arena";
 }
 
 TEST(SharedPlanTest, TimesAreTheSlowestRanksAndLinksTheSlowest) {

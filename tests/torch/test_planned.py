@@ -1,7 +1,7 @@
 """With a plan the bits stay the same: real models, every planner, and programs that leave the plan and come back.
 
 How long planning takes is not known, so a limited run goes on until its plan has been followed, and the plain one does
-as many steps: test_planned.py [Models] [Planners] [Progress] [Deviations] [Captured].
+as many steps: test_planned.py [Models] [Planners] [Progress] [Deviations] [Captured] [Kept].
 """
 
 from __future__ import annotations
@@ -130,6 +130,13 @@ def train_captured(name: str, limit: int, planner: str) -> dict[str, Any]:
     training.step("evaluation")
     training.follow_plan()
     return {"bits": training.bits(), "did": training.did, "before": before, "after": after, "status": ebb.status()}
+
+
+def train_keeping_plans(name: str, limit: int, folder: str) -> dict[str, Any]:
+    ebb.limit(limit, planner="drop-cheap", plans=folder, device="cpu")
+    training = Training(name, "sgd")
+    training.settle()
+    return {"bits": training.bits(), "did": training.did, "status": ebb.status()}
 
 
 class PlannedTest(EbbTest):
@@ -284,6 +291,26 @@ class Captured(PlannedTest):
         self.assertEqual(limited["status"]["refusal"], "")
         self.assertGreater(limited["status"]["replays"], 0)
         return limited
+
+
+class Kept(PlannedTest):
+    """Plans that outlive the program."""
+
+    def test_a_later_run_follows_an_earlier_ones_plan_to_the_same_bits(self):
+        limit = in_child(measure, "convolutions", "sgd", 3)["peak"] * 8 // 10
+        with tempfile.TemporaryDirectory() as folder:
+            plans = os.path.join(folder, "of this training")
+            first, second = (in_child(train_keeping_plans, "convolutions", limit, plans) for _ in range(2))
+        self.assertEqual((first["status"]["plans_made"] > 0, first["status"]["plans_kept"]), (True, 0))
+        self.assertEqual(second["status"]["plans_kept"], 1)
+        self.assertGreaterEqual(second["status"]["planned_iterations"], FOLLOWED)
+        for run in (first, second):
+            self.assertAsPlain("convolutions", "sgd", limit, run, "plans kept")
+
+    def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(self):
+        with tempfile.NamedTemporaryFile() as file, self.assertRaisesRegex(OSError, "cannot keep plans in .*/below: "):
+            ebb.limit("1GiB", plans=os.path.join(file.name, "below"), device="cpu")
+        self.assertFalse(ebb.status()["active"])
 
 
 if __name__ == "__main__":

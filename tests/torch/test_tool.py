@@ -147,6 +147,7 @@ class Tool(unittest.TestCase):
             (("run", "--limit", "8GiB"), 2, "PROGRAM is required"),
             (("run", *self.python(script)), 2, "--limit is required"),
             (("run", "--limit", "1GiB", "--planner", "no-such", *self.python(script)), 2, "there is no planner 'no-such'"),
+            (("run", "--limit", "1GiB", "--plans", f"{script}/below", "--device", "cpu", *self.python(script)), 3, "cannot keep plans in"),
             (("run", "--limit", "1GiB", "--", "no-such-program"), 3, "cannot run no-such-program"),
             (("record", "-o", "no/such/x.ebb", *self.python(script)), 3, "cannot write no/such/x.ebb"),
         ):
