@@ -2,12 +2,13 @@
 // contain the host's, and planned again after a second look (docs/notes/planned-mode.md). Nothing is copied
 // and nothing computed, so that it runs without a GPU and without its memory.
 //
-//   late_host STEP|resnet1001 [MACHINE [LIMITS [HOST [DEMAND]]]]
+//   late_host STEP|resnet1001 [MACHINE [LIMITS [HOST [DEMAND [PLANS]]]]]
 //   late_host resnet1001 h200 20 39 1.7
 //
 // HOST: the microseconds a host takes to issue an op, without Ebb. DEMAND: how many times as long it takes
-// while blocks move on demand. Under a plan it takes a tenth more than without Ebb. `resnet1001` is [SUB]'s
-// network with batch 32, whose ops keep an H200 busy for 208 ms of a step (measured with CUPTI).
+// while blocks move on demand. Under a plan it takes a tenth more than without Ebb. PLANS: a folder of plans
+// for later runs. `resnet1001` is [SUB]'s network with batch 32, whose ops keep an H200 busy for 208 ms of a
+// step (measured with CUPTI).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -63,7 +64,8 @@ void show(const char* what, const Device& device, double plain) {
   std::fflush(stdout);
 }
 
-void follow(const Program& program, const Machine& machine, int percent, const Host& host) {
+void follow(const Program& program, const Machine& machine, int percent, const Host& host,
+            const std::string& plans_folder) {
   Machine without_ebb = machine;
   without_ebb.op_issue = host.per_op;
   const auto plain = static_cast<double>(plain_step(program, with_lead(without_ebb, program)));
@@ -77,6 +79,7 @@ void follow(const Program& program, const Machine& machine, int percent, const H
                           .allow_recompute = true,
                           .clock = [&backend] { return backend.host_now(); },
                           .machine = seen,
+                          .kept_plans = plans_folder,
                           .host_is_ahead = true});
   StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
   fmt::print("{}, {} ops, {} %: plain {:.1f} ms\n", program.info().name, program.op_count(), percent,
@@ -107,7 +110,7 @@ int run(int argc, char** argv) {
   if (argc > 4) host.per_op = static_cast<Nanoseconds>(1000 * std::stod(argv[4]));
   if (argc > 5) host.on_demand = std::stod(argv[5]);
   for (const std::string& percent : split(argc > 3 ? argv[3] : "20"))
-    follow(program, machine, std::stoi(percent), host);
+    follow(program, machine, std::stoi(percent), host, argc > 6 ? argv[6] : "");
   return 0;
 }
 
