@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -122,7 +123,8 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=24)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--size", type=int, default=96, help="of the images, in pixels")
-    parser.add_argument("--threads", type=int, default=2)
+    processors = len(os.sched_getaffinity(0))
+    parser.add_argument("--threads", type=int, default=max(1, processors - 1), help="that compute (default: all processors but one, which copies, as a GPU's copy engines do)")
     parser.add_argument("--planner", default="ebb", help="of the limited run (default ebb); none: move on demand only")
     parser.add_argument("--report", action="append", default=[], help="write what Ebb did here: a page if it ends in .html, or JSON")
     parser.add_argument("--child", choices=("plain", "observed", "limited"), help=argparse.SUPPRESS)
@@ -133,6 +135,7 @@ def main() -> int:
         return 0
 
     print(f"ResNet-18, batch {options.batch}, {options.size} x {options.size}, AdamW, {options.steps} steps on the CPU")
+    print(f"  computing with {options.threads} of {processors} processors; what is left copies, as a GPU's copy engines do")
     print("  watching three steps to learn the peak …", flush=True)
     peak = child("observed", options, 3)["status"]["peak"]
     limit = int(peak * options.share / 100)
