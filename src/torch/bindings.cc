@@ -159,7 +159,7 @@ py::dict status() {
   DeviceStatus state;
   Bytes smallest = 0, live = 0, peak = 0, pinned = 0;
   std::size_t flights = 0;
-  std::int64_t captured = 0, enqueued = 0;
+  std::int64_t captured = 0, enqueued = 0, elsewhere = 0;
   {
     const py::gil_scoped_release release;
     const std::lock_guard lock(steward->mutex());
@@ -174,6 +174,7 @@ py::dict status() {
     if (const CapturedReplays* replays = steward->captured_replays()) {
       captured = replays->captured();
       enqueued = replays->enqueued();
+      elsewhere = replays->elsewhere();
     }
   }
   answer["mode"] = name_of(steward->options().mode);
@@ -195,6 +196,7 @@ py::dict status() {
   answer["replays"] = numbers.replays;
   answer["captures"] = captured;
   answer["captured_replays"] = enqueued;
+  answer["moved_captures"] = elsewhere;
   answer["kept_for_replay"] = numbers.kept_for_replay;
   answer["abandoned_ops"] = numbers.abandoned_ops;
   answer["compactions"] = numbers.compactions;

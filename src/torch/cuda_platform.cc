@@ -198,7 +198,7 @@ class CaptureStream {
     const bool ended = cudaStreamEndCapture(stream_, &graph) == cudaSuccess;
     cudaGraphExec_t executable = nullptr;
     const bool made = ended && done && stays_on_the_device(graph) &&
-                      cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
+                      cudaGraphInstantiateWithFlags(&executable, graph, 0) == cudaSuccess;
     if (graph) cudaGraphDestroy(graph);
     return made ? executable : failed();
   }

@@ -67,6 +67,43 @@ constexpr std::string_view kNotReplayable[] = {"resize_",
                                                "_pin_memory",
                                                "_nested_tensor_from_tensor_list"};
 
+constexpr std::string_view kOnlyLaunch[] = {"convolution",
+                                            "native_batch_norm",
+                                            "cudnn_batch_norm",
+                                            "_batch_norm_with_update",
+                                            "native_layer_norm",
+                                            "native_group_norm",
+                                            "relu",
+                                            "relu_",
+                                            "threshold",
+                                            "hardtanh",
+                                            "hardtanh_",
+                                            "hardswish",
+                                            "hardswish_",
+                                            "leaky_relu",
+                                            "leaky_relu_",
+                                            "elu",
+                                            "sigmoid",
+                                            "tanh",
+                                            "silu",
+                                            "silu_",
+                                            "gelu",
+                                            "_softmax",
+                                            "_log_softmax",
+                                            "add",
+                                            "add_",
+                                            "sub",
+                                            "mul",
+                                            "mul_",
+                                            "div",
+                                            "max_pool2d_with_indices",
+                                            "avg_pool2d",
+                                            "_adaptive_avg_pool2d",
+                                            "mean",
+                                            "cat",
+                                            "clone",
+                                            "embedding"};
+
 // Per tensor, whatever else is in the list; the others of the family stay whole.
 constexpr std::string_view kListFamilies[] = {"_foreach_", "_fused_adam", "_fused_sgd", "_fused_adagrad",
                                               "_amp_foreach_non_finite_check_and_unscale_"};
@@ -179,6 +216,7 @@ std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op) {
   profile->replayable = profile->treatment == Treatment::op && !is_one_of(name, kNotReplayable) &&
                         std::all_of(schema.returns().begin(), schema.returns().end(),
                                     [](const c10::Argument& result) { return is_tensor(*result.type()); });
+  profile->only_launches = profile->replayable && !profile->random && is_one_of(name, kOnlyLaunch);
   return profile;
 }
 

@@ -32,7 +32,10 @@ struct OpProfile {
   bool elementwise_lists = false;  // its lists may be cut into parts, if it runs as one op
   bool uninitialised = false;      // nobody wrote the result yet, and whoever does need not be an op
   bool replayable = false;         // as far as the operator is concerned
-  int training_argument = -1;      // which one says that side effects happen; -1: they always do
+  // It does nothing on the host but launch work on its tensors. Known of the commonest; others may wait for
+  // the device, read host memory later, or call a library that keeps workspaces.
+  bool only_launches = false;
+  int training_argument = -1;  // which one says that side effects happen; -1: they always do
   std::size_t results = 0;
   c10::SmallVector<ArgumentUse, 12> arguments;
   std::string name;

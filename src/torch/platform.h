@@ -42,7 +42,7 @@ class CapturedWork {
   virtual void enqueue() = 0;
 };
 
-// Frees memory of a source by its address. false: it is nobody's.
+// Frees memory of a source by its address, unless somebody else will. false: it is nobody's.
 bool free_block_at(void* address);
 
 class Platform {

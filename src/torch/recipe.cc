@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "torch/op_profile.h"
 #include "torch/tensor_args.h"
 #include "torch/torch_version.h"
 #include "trace/error.h"
@@ -244,14 +245,14 @@ void CallRecipe::run(ExecContext& context, const Places& places, MemoryScript* s
 
 CapturedReplay* CallRecipe::known(const Places& places) const {
   CapturedReplays* replays = steward_.captured_replays();
-  // Numbers are not the same twice, and what is copied from the host is read when the copy runs.
-  if (!replays || generator_state_ || !values_.empty() || !only_launches(op_.operator_name())) return nullptr;
-  if (!write_key(replays->blank_key(), places)) return nullptr;
-  CapturedReplay& replay = replays->find();
+  // What is copied from the host is read when the copy runs.
+  if (!replays || !values_.empty() || !profile_of(op_).only_launches) return nullptr;
+  if (!write_key(replays->book().blank_key(), places)) return nullptr;
+  CapturedReplay& replay = replays->book().find();
   return replay.refused ? nullptr : &replay;
 }
 
-bool CallRecipe::write_key(ReplayKey& key, const Places& places) const {
+bool CallRecipe::write_key(RepeatKey& key, const Places& places) const {
   const auto number = [&](auto value) { key.push_back(static_cast<std::uint64_t>(value)); };
   number(reinterpret_cast<std::uintptr_t>(&op_.schema()));
   const auto keys = [&](c10::DispatchKeySet set) { number(set.raw_repr()); };
@@ -283,34 +284,44 @@ bool CallRecipe::write_key(ReplayKey& key, const Places& places) const {
 void CallRecipe::run_and_learn(CapturedReplay& replay, ExecContext& context, const Places& places) const {
   MemoryScript script;
   run(context, places, &script);
+  bool keeps_memory = false;
+  for (std::size_t k = 0; k < script.mallocs().size(); ++k)
+    keeps_memory |= !script.mallocs()[k].given_back && context.is_extra(script.block(k));
+  if (keeps_memory || !script.mallocs_come_first()) return replay.refuse();
   const bool repeats = replay.was_seen && script == replay.memory;
   replay.was_seen = true;
   replay.memory = std::move(script);
   if (!repeats) return;
   replay.results.clear();
   for (const Handle result : results_)
-    replay.results.push_back(result == 0 ? -1 : replay.memory.call_of(result));
+    replay.results.push_back(result == 0 ? -1 : replay.memory.malloc_of(result));
   steward_.captured_replays()->capture(
       replay, [recipe = *this, places, memory = replay.memory] { recipe.run_on(memory, places); });
 }
 
-void CallRecipe::run_again(const CapturedReplay& replay, ExecContext& context, const Places& places) const {
+// Where the op does not do what it did, it is run as others are from the next time on.
+void CallRecipe::run_again(CapturedReplay& replay, ExecContext& context, const Places& places) const {
   const MemoryAgain memory(replay.memory, context);
-  if (memory.lies_the_same()) {
-    steward_.captured_replays()->enqueue(replay);
-  } else {
-    steward_.platform().order_current_after_compute();
-    try {
-      run_on(memory.script_now(), places);
-    } catch (const OtherMemory&) {
-      refuse_results();
+  try {
+    if (memory.lies_the_same()) {
+      steward_.captured_replays()->enqueue(replay);
+    } else {
+      steward_.captured_replays()->ran_elsewhere();
+      steward_.platform().order_current_after_compute();
+      run_on(memory.now(), places);
+      steward_.platform().order_compute_after_current();
     }
-    steward_.platform().order_compute_after_current();
+  } catch (const OtherMemory&) {
+    replay.refuse();
+    refuse_results();
   }
-  for (std::size_t i = 0; i < results_.size(); ++i)
-    if (results_[i] != 0 && (i >= replay.results.size() || replay.results[i] < 0 ||
-                             memory.block(replay.results[i]) != results_[i]))
-      refuse_results();
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    const int malloc = results_[i] == 0 ? -1 : memory.now().malloc_of(results_[i]);
+    if (results_[i] == 0 || (malloc >= 0 && i < replay.results.size() && malloc == replay.results[i]))
+      continue;
+    replay.refuse();
+    refuse_results();
+  }
 }
 
 void CallRecipe::run_on(const MemoryScript& memory, const Places& places) const {

@@ -75,9 +75,9 @@ class CallRecipe {
 
   // Its twin in the book of what was captured, if it may have one.
   CapturedReplay* known(const Places& places) const;
-  bool write_key(ReplayKey& key, const Places& places) const;
+  bool write_key(RepeatKey& key, const Places& places) const;
   void run_and_learn(CapturedReplay& replay, ExecContext& context, const Places& places) const;
-  void run_again(const CapturedReplay& replay, ExecContext& context, const Places& places) const;
+  void run_again(CapturedReplay& replay, ExecContext& context, const Places& places) const;
   // Runs the op on memory that is there already.
   void run_on(const MemoryScript& memory, const Places& places) const;
 

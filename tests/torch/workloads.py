@@ -51,7 +51,7 @@ def changing_bounds() -> Workload:
     clipped = Clipped()
     layers: list[nn.Module] = []
     for channels in (3, 16, 16, 16):
-        layers += [nn.Conv2d(channels, 16, 3, padding=1), nn.BatchNorm2d(16), clipped]
+        layers += [nn.Conv2d(channels, 16, 3, padding=1), nn.BatchNorm2d(16), clipped, nn.ReLU()]
     usual = images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
 
     def loss(i: int) -> torch.Tensor:
