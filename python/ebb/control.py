@@ -183,8 +183,8 @@ def limit(
     record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
     capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, as
                 CUDA graphs, which costs the host less
-    plans       a folder in which plans are kept: a later run of the same iteration within the same limit follows the best
-                of them at once
+    plans       a folder in which plans are kept: a later run of the same iteration within the same limit follows them at
+                once
 
         ebb.limit("8GiB")              # until the program ends or ebb.off()
         with ebb.limit("60%"): ...     # for a block
@@ -198,8 +198,10 @@ def limit(
         stress=stress,
         record=record,
         capture=capture,
-        plans="" if plans is None else os.path.abspath(os.fspath(plans)),
+        plans=_folder_for_plans(plans) if plans else "",
     )
+    if settings.plans and not settings.planner:
+        raise ValueError("plans are kept where a planner makes them: with planner='none' nobody does")
     before = _control.settings
     if before is not None:
         off()
@@ -306,6 +308,15 @@ def describe_limit() -> str:
     if settings.amount.bytes is None:
         return f"{settings.amount.share:.0%} on {settings.device}"
     return f"{format_bytes(settings.amount.bytes)} on {settings.device}"
+
+
+def _folder_for_plans(path: str | os.PathLike[str]) -> str:
+    folder = os.path.abspath(os.fspath(path))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"cannot keep plans in {folder}: {error.strerror}") from None
+    return folder
 
 
 def _choose_planner(planner: str | None, stress: bool) -> str:

@@ -45,7 +45,7 @@ class Progress:
                 ratio = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
                 made = f"planned with {status['planner']} in {status['planning_seconds']:.1f} s"
                 kept = f"an earlier run's plan by {status['planner']}"
-                _say(f"{kept if status['plans_kept'] else made}; predicted {ratio:.2f} x plain")
+                _say(f"{kept if status['plans_found'] else made}; predicted {ratio:.2f} x plain")
                 before, after = native.sparklines(SPARK_COLUMNS)
                 _say(f"memory without a limit  {before}")
                 _say(f"memory by the plan      {after}")

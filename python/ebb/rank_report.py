@@ -28,6 +28,7 @@ _COLUMNS = (
     ("replays", lambda s: str(s["replays"])),
     ("planned", lambda s: str(s["planned_iterations"])),
     ("plans made", lambda s: str(s["plans_made"])),
+    ("found", lambda s: str(s["plans_found"])),
     ("taken", lambda s: str(s["plans_taken"])),
     ("deviations", lambda s: str(s["deviations"])),
 )

@@ -37,6 +37,8 @@ Answer run(const RunRequest& options) {
   if (!options.host_limit.empty()) check_size(options.host_limit, false);
   if (options.planner != kNoPlanner) find_planner(options.planner);
   require_writable(options.report);
+  if (!options.plans.empty() && options.planner == kNoPlanner)
+    throw InputError("--plans keeps what a planner makes: with --planner none nobody does");
   Handover handover{{"EBB_LIMIT", options.limit},
                     {"EBB_PLANNER", options.planner},
                     {"EBB_RECOMPUTE", options.recompute ? "1" : "0"}};
@@ -79,7 +81,7 @@ Command add_run(CLI::App& tool) {
       ->type_name("FILE");
   command
       ->add_option("--plans", options->plans,
-                   "Keep plans there: a later run of the same training follows the best of them at once")
+                   "Keep plans there: a later run of the same training follows them at once")
       ->type_name("FOLDER");
   command->add_option("PROGRAM", options->program, "The program and its arguments, after --")
       ->required()

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,15 +18,41 @@ namespace {
 constexpr double kFit = 15;                  // seconds to pack what a search found, and for searches for less
 constexpr double kGoOn = 6;                  // beyond that, or the first plan's time, as long as nothing fits
 constexpr std::int64_t kQuickSteps = 2'000;  // of an attempt to pack, while the program waits for a plan
-constexpr int kNice = 10;                    // of a search while a plan is followed
+constexpr int kNice = 10;                    // more, for a search while a plan is followed
 constexpr double kUsualOps = 3'000;          // a longer step that has a plan may be as much longer in search
+constexpr double kOwnTime = 0.5;             // of a search's, that it computed: else it is none to the end
 
 struct Stopped {};
 
 // Where processors are few, a search that competes with the program for them makes steps several times as
-// long. Linux knows priorities by thread, for whose rest this holds.
+// long. On Linux this is the thread's own priority.
 void let_the_program_go_first() {
-  static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice));
+  const auto thread = static_cast<id_t>(gettid());
+  static_cast<void>(setpriority(PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + kNice));
+}
+
+// Did the thread have a processor most of the time since this was made?
+class OwnTime {
+ public:
+  bool is_most() const { return cpu() - cpu_ >= kOwnTime * (wall() - wall_); }
+
+ private:
+  static double seconds_of(clockid_t clock) {
+    timespec time = {};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  static double cpu() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+  static double wall() { return seconds_of(CLOCK_MONOTONIC); }
+
+  double cpu_ = cpu();
+  double wall_ = wall();
+};
+
+// Would it be made for that step again? Links are not in its times, but in what it takes.
+bool holds_for(const KeptPlan& kept, const TimedStep& step) {
+  return kept.searched && is_made_for(*kept.plan, kept.step.program, step) &&
+         are_alike(step_of(*kept.plan, step.program, step.machine), kept.plan->predicted_step);
 }
 
 // What has to be the same for two to follow one plan.
@@ -166,17 +193,18 @@ void BackgroundPlanner::plan_for_all(PlanningNews& news, const Machine& machine)
     return;
   }
   const TimedStep step = slowest_of(mine, answer.measured);
-  const std::optional<KeptPlan> kept = find_kept(news.key, step.program);
-  news.kept = kept && kept->searched && is_made_for(*kept->plan, kept->step.program, step);
-  if (news.kept) {
-    news.preparation.plan = judged_again(*kept->plan, step.program, step.machine, options_.capacity);
-  } else {
-    try {
+  try {
+    const std::optional<KeptPlan> kept = find_kept(news.key, step.program);
+    news.found = kept && holds_for(*kept, step);
+    if (news.found) {
+      news.preparation.plan = judged_again(*kept->plan, step.program, step.machine, options_.capacity);
+    } else {
+      const OwnTime time;
       news.preparation = prepare_well(step.program, step.machine, kept ? kept->plan.get() : nullptr);
-      keep(news, step, true);
-    } catch (const std::exception& error) {
-      news.preparation.refusal = error.what();
+      keep(news, step, time.is_most());
     }
+  } catch (const std::exception& error) {
+    news.preparation = {.refusal = error.what()};
   }
   exchange.give(news.key, encode_preparation(news.preparation, step, options_.capacity));
 }
@@ -195,9 +223,9 @@ void BackgroundPlanner::keep(const PlanningNews& news, const TimedStep& step, bo
 void BackgroundPlanner::plan_alone(PlanningNews& news, const Machine& machine) {
   const TimedStep step{news.iteration->program, machine};
   if (std::optional<KeptPlan> kept = find_kept(news.key, step.program)) {
-    news.kept = true;
+    news.found = true;
     news.preparation.plan = kept->plan;
-    if (kept->searched && (options_.host_is_ahead || is_made_for(*kept->plan, kept->step.program, step))) {
+    if (options_.host_is_ahead ? kept->searched : holds_for(*kept, step)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           ScriptedIteration{std::move(kept->step.program), news.iteration->script});
       return;
@@ -217,17 +245,18 @@ bool BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   publish(news);
   improving_ = first != nullptr;
   if (first) let_the_program_go_first();
+  const OwnTime time;
   try {
     Preparation better = prepare_well(news.iteration->program, machine, first.get());
     if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step))) {
       news.preparation = std::move(better);
-      news.kept = false;
+      news.found = false;
     }
   } catch (const Stopped&) {
     if (!first) throw;
     return false;
   }
-  return true;
+  return time.is_most();
 }
 
 void BackgroundPlanner::work(const Trace& trace, Machine machine) {

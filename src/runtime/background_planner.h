@@ -39,7 +39,7 @@ struct PlanningNews {
   bool reused = false;   // from the cache
   bool same = false;     // as it is followed, with what is to be expected of it now
   bool taken = false;    // another made it
-  bool kept = false;     // an earlier run made it
+  bool found = false;    // an earlier run kept it
   std::string key = {};  // by which others, and other runs, know it
 };
 
@@ -84,7 +84,7 @@ class BackgroundPlanner {
   std::optional<KeptPlan> find_kept(const std::string& key, const Program& program) const;
   void keep(const PlanningNews& news, const TimedStep& step, bool searched) const;
   void publish(const PlanningNews& news);
-  // Searches on while the plan that there is can be followed. false: that was ended, or could not be begun.
+  // Searches on while the plan that there is can be followed. false: not to the end.
   bool improve(PlanningNews& news, const Machine& machine);
   // First of all, quickly; or as well as can be. Never worse than `start`, if there is one.
   Preparation prepare_first(const Program& program, const Machine& machine, const PreparedPlan* start);

@@ -97,7 +97,7 @@ void Conductor::take_news() {
   if (!news.reused) iteration_ = news.iteration;
   key_ = news.key;
   if (!news.same)
-    ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : news.kept ? plans_kept_ : plans_made_);
+    ++(news.reused ? plans_reused_ : news.taken ? plans_taken_ : news.found ? plans_found_ : plans_made_);
   slabs_.want(plan_->lowered.host_peak);
 }
 
@@ -280,7 +280,7 @@ DeviceStatus Conductor::status() {
                       .plans_made = plans_made_,
                       .plans_reused = plans_reused_,
                       .plans_taken = plans_taken_,
-                      .plans_kept = plans_kept_,
+                      .plans_found = plans_found_,
                       .deviations = counts().deviations,
                       .fallbacks = fallbacks_,
                       .left_out = counts().left_out,

@@ -114,7 +114,7 @@ class Conductor final : public Guide, public CopyLog {
   std::int64_t plans_made_ = 0;
   std::int64_t plans_reused_ = 0;
   std::int64_t plans_taken_ = 0;
-  std::int64_t plans_kept_ = 0;  // by earlier runs
+  std::int64_t plans_found_ = 0;  // that earlier runs kept
   std::int64_t fallbacks_ = 0;
   std::int64_t deviations_before_ = 0;  // of earlier trackers
   std::int64_t left_out_before_ = 0;    // of earlier followers

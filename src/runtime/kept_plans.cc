@@ -20,6 +20,17 @@ using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 
+// Nothing if there is none, or if it is none of ours.
+std::optional<Json> read(const std::string& path) {
+  try {
+    Json told = Json::parse(read_maybe_gzipped(path));
+    if (told.at("version").get<int>() == kVersion) return told;
+  } catch (const std::exception&) {
+    // As if there were none.
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 KeptPlans::KeptPlans(std::string folder) : folder_(std::move(folder)) {
@@ -34,22 +45,27 @@ std::string KeptPlans::path(const std::string& key) const { return folder_ + "/"
 
 std::optional<KeptPlan> KeptPlans::find(const std::string& key, const Program& program, Bytes capacity,
                                         Bytes ground) const {
+  const std::optional<Json> told = read(path(key));
+  if (!told) return std::nullopt;
   try {
-    const Json told = Json::parse(read_maybe_gzipped(path(key)));
-    if (told.at("version").get<int>() != kVersion) return std::nullopt;
-    std::optional<TimedStep> step = decode_times(told.at("times").dump(), program);
+    std::optional<TimedStep> step = decode_times(told->at("times").dump(), program);
     if (!step) return std::nullopt;
     const std::optional<Preparation> found =
-        decode_preparation(told.at("preparation").dump(), step->program, capacity, ground);
+        decode_preparation(told->at("preparation").dump(), step->program, capacity, ground);
     if (!found || !found->plan) return std::nullopt;
-    return KeptPlan{found->plan, std::move(*step), told.at("searched").get<bool>()};
-  } catch (const std::exception&) {
-    // There is none, or its file is none of ours: as if there were none.
-    return std::nullopt;
+    return KeptPlan{found->plan, std::move(*step), told->at("searched").get<bool>()};
+  } catch (const Json::exception&) {
+    return std::nullopt;  // cut short
   }
 }
 
+bool KeptPlans::has_searched(const std::string& key) const {
+  const std::optional<Json> told = read(path(key));
+  return told && told->contains("searched") && told->at("searched") == true;
+}
+
 bool KeptPlans::keep(const std::string& key, const KeptPlan& kept, Bytes capacity) const {
+  if (!kept.searched && has_searched(key)) return true;
   const Json text{{"version", kVersion},
                   {"searched", kept.searched},
                   {"times", Json::parse(encode_times(kept.step))},

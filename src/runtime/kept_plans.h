@@ -1,7 +1,8 @@
 // Plans that outlive the program: a file for each iteration, limit and planner in a folder. Who runs the same
-// again follows the best plan of earlier runs at once (docs/notes/planned-mode.md).
+// again follows at once what an earlier run found (docs/notes/planned-mode.md).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -25,12 +26,13 @@ class KeptPlans {
   // anew.
   std::optional<KeptPlan> find(const std::string& key, const Program& program, Bytes capacity,
                                Bytes ground) const;
-  // Instead of what there was under the key. false: it could not be written. REQUIRES: the key can be a
-  // file's name.
+  // Instead of what there was under the key, unless that was searched to the end and this was not. false: it
+  // could not be written. REQUIRES: the key can be a file's name.
   bool keep(const std::string& key, const KeptPlan& kept, Bytes capacity) const;
 
  private:
   std::string path(const std::string& key) const;
+  bool has_searched(const std::string& key) const;
 
   std::string folder_;
 };

@@ -2,9 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -16,8 +16,14 @@ namespace {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& target) : target_(target), name_(target + ".XXXXXX") {
-    descriptor_ = ::mkstemp(name_.data());
+  // Not by mkstemp: its files are the owner's alone, and what others may do with new ones can only be asked
+  // by changing it for the whole process.
+  explicit TemporaryFile(const std::string& target) : target_(target) {
+    static std::atomic<int> files = 0;
+    do {
+      name_ = fmt::format("{}.{}-{}", target, ::getpid(), ++files);
+      descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (descriptor_ < 0 && errno == EEXIST);
     if (descriptor_ < 0) fail("cannot create a file beside it");
   }
   ~TemporaryFile() {
@@ -37,9 +43,6 @@ class TemporaryFile {
   }
 
   void rename_to_target() {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    if (::fchmod(descriptor_, 0666 & ~mask) != 0) fail("cannot set its permissions");
     const int descriptor = descriptor_;
     descriptor_ = -1;
     if (::close(descriptor) != 0) fail("cannot close");

@@ -1,6 +1,8 @@
 #include "runtime/background_planner.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -87,6 +89,25 @@ TEST_F(BackgroundPlanning, ABetterPlanFollowsAFirstOneThatWasCutShort) {
   ASSERT_TRUE(better.preparation.plan);
   EXPECT_GT(searches, 0);
   EXPECT_LE(better.preparation.plan->predicted_step, first.preparation.plan->predicted_step);
+}
+
+TEST_F(BackgroundPlanning, TheSearchForABetterPlanLetsTheProgramGoFirst) {
+  BackgroundOptions asked = options();
+  asked.quick_seconds = 0.001;
+  asked.deadline_seconds = 5;
+  const auto priority = [] { return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid())); };
+  int first = 0, better = 0;
+  asked.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
+    const bool quick = planning.deadline_seconds < 1;
+    if (quick) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    (quick ? first : better) = priority();
+    return find_planner("ondemand").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  ASSERT_TRUE(last(planner).preparation.plan);
+  EXPECT_EQ(first, priority());
+  EXPECT_EQ(better, std::min(priority() + 10, 19));
 }
 
 TEST_F(BackgroundPlanning, AFirstPlanThatHadItsTimeIsTheLast) {

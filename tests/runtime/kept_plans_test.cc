@@ -11,7 +11,9 @@
 #include "literal_programs.h"
 #include "runtime/background_planner.h"
 #include "runtime/program_runner.h"
+#include "runtime/shared_plan.h"
 #include "trace/error.h"
+#include "trace/gzip.h"
 
 namespace ebb::testing {
 namespace {
@@ -90,8 +92,37 @@ TEST_F(KeptPlansTest, AFileThatIsNoneOfOursIsNotThere) {
   const fs::path file = files().front();
   fs::resize_file(file, fs::file_size(file) / 2);
   EXPECT_FALSE(plans.find("key", program, kCapacity, 0));
-  std::ofstream(file) << R"({"version": 999})";
+}
+
+TEST_F(KeptPlansTest, AFileOfAnotherVersionIsNotThere) {
+  const Program program = chain();
+  const Preparation made = prepare_plan(program, machine, {.planner = "ebb", .capacity = kCapacity});
+  const KeptPlans plans(folder);
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, true}, kCapacity));
+  ASSERT_TRUE(plans.find("key", program, kCapacity, 0));
+  std::string text = read_maybe_gzipped(files().front().string());
+  const std::string version = "\"version\":1}";
+  ASSERT_TRUE(text.ends_with(version)) << text.substr(text.size() - 40);
+  std::ofstream(files().front()) << text.replace(text.size() - version.size(), version.size(),
+                                                 "\"version\":2}");
   EXPECT_FALSE(plans.find("key", program, kCapacity, 0));
+}
+
+TEST_F(KeptPlansTest, WhatWasSearchedForIsNotReplacedByWhatWasNot) {
+  const Program program = chain(), slower = chain(30'000);
+  const Preparation made = prepare_plan(program, machine, {.planner = "ebb", .capacity = kCapacity});
+  const KeptPlans plans(folder);
+  const auto kept_time = [&] {
+    return plans.find("key", program, kCapacity, 0)->step.program.op(0).duration;
+  };
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, false}, kCapacity));
+  EXPECT_FALSE(plans.find("key", program, kCapacity, 0)->searched);
+  ASSERT_TRUE(plans.keep("key", {made.plan, {slower, machine}, true}, kCapacity));
+  EXPECT_EQ(kept_time(), 30'000);
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, false}, kCapacity));
+  EXPECT_EQ(kept_time(), 30'000);
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, true}, kCapacity));
+  EXPECT_EQ(kept_time(), 10'000);
 }
 
 TEST_F(KeptPlansTest, AFolderThatCannotBeMadeIsNamed) {
@@ -113,11 +144,31 @@ TEST_F(KeptPlansTest, AFolderThatWentAwayIsNoError) {
   EXPECT_FALSE(plans.find("key", program, kCapacity, 0));
 }
 
+// Others are there, and this run plans for them.
+class PlansForOthers final : public PlanExchange {
+ public:
+  bool has_others() override { return true; }
+  ExchangeAnswer ask(const std::string&, const std::string&, const std::function<bool()>&) override {
+    return {.plan_here = true};
+  }
+  void give(const std::string&, const std::string& plan) override { given = plan; }
+  bool may_follow(const std::string&) override { return true; }
+
+  std::string given;
+};
+
+struct RunOptions {
+  Bytes capacity = kCapacity;
+  bool host_is_ahead = false;
+  Nanoseconds then_takes = 0;  // ops, under the plan, for a second look
+  std::shared_ptr<PlanExchange> exchange = {};
+};
+
 // Runs of the chain, each with a planner of its own; the folder is all they have in common.
 class KeptByRuns : public Keeping {
  protected:
   // Ops take so long each time.
-  PlanningNews run(Nanoseconds op_time, bool host_is_ahead = false, Bytes capacity = kCapacity) {
+  PlanningNews run(Nanoseconds op_time, const RunOptions& run_options = {}) {
     NullBackend backend;
     Device device(backend, {.limit = 2 * kMiB, .smallest_managed = 512, .host_slab = 64 * kKiB, .clock = [] {
                               return Nanoseconds{0};
@@ -129,10 +180,13 @@ class KeptByRuns : public Keeping {
     for (TraceEvent& event : trace.events)
       if (event.kind == EventKind::exec) event.duration = op_time;
     searches = 0;
-    BackgroundOptions options{.capacity = capacity,
+    BackgroundOptions options{.capacity = run_options.capacity,
                               .smallest_managed = 512,
                               .allow_recompute = true,
-                              .host_is_ahead = host_is_ahead,
+                              .host_is_ahead = run_options.host_is_ahead,
+                              .quick_seconds = 60,  // whatever else the machine does, no search is cut short
+                              .deadline_seconds = 120,
+                              .exchange = run_options.exchange,
                               .kept = std::make_shared<const KeptPlans>(folder)};
     options.plan = [this](const PlanningProblem& problem, const PlannerOptions& planning) {
       ++searches;
@@ -141,6 +195,16 @@ class KeptByRuns : public Keeping {
     };
     BackgroundPlanner planner(options);
     planner.start(std::move(trace), machine, 0);
+    const PlanningNews news = last_of(planner);
+    if (run_options.then_takes == 0 || !news.preparation.plan) return news;
+    FollowedPlan followed{
+        .plan = news.preparation.plan, .iteration = news.iteration, .fingerprint = news.fingerprint};
+    followed.seen.ops.add(std::vector(program.ops().size(), run_options.then_takes));
+    planner.start_again(followed, machine, 0);
+    return last_of(planner);
+  }
+
+  static PlanningNews last_of(BackgroundPlanner& planner) {
     PlanningNews news;
     while (!news.done)
       if (!planner.poll(news)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -154,11 +218,11 @@ class KeptByRuns : public Keeping {
 TEST_F(KeptByRuns, TheNextRunFollowsThePlanWithoutASearch) {
   const PlanningNews first = run(10'000);
   ASSERT_TRUE(first.preparation.plan) << first.preparation.refusal;
-  EXPECT_FALSE(first.kept);
+  EXPECT_FALSE(first.found);
   EXPECT_GT(searches, 0);
   const PlanningNews second = run(10'100);
   ASSERT_TRUE(second.preparation.plan) << second.preparation.refusal;
-  EXPECT_TRUE(second.kept);
+  EXPECT_TRUE(second.found);
   EXPECT_EQ(searches, 0);
   EXPECT_EQ(second.preparation.plan->lowered.plan, first.preparation.plan->lowered.plan);
   EXPECT_EQ(second.preparation.plan->predicted_step, first.preparation.plan->predicted_step);
@@ -179,19 +243,66 @@ TEST_F(KeptByRuns, WhereOpsTakeOtherTimesThePlanIsWhereASearchBegins) {
 
 // Times on demand are not those under the plan, which is looked at while it is followed.
 TEST_F(KeptByRuns, WhereThePlanIsLookedAtAgainItIsFollowedFirst) {
-  const PlanningNews first = run(10'000, true);
+  const PlanningNews first = run(10'000, {.host_is_ahead = true});
   ASSERT_TRUE(first.preparation.plan) << first.preparation.refusal;
-  const PlanningNews second = run(30'000, true);
+  const PlanningNews second = run(30'000, {.host_is_ahead = true});
   ASSERT_TRUE(second.preparation.plan) << second.preparation.refusal;
-  EXPECT_TRUE(second.kept);
+  EXPECT_TRUE(second.found);
   EXPECT_EQ(searches, 0);
   EXPECT_EQ(second.iteration->program.op(0).duration, 10'000);
 }
 
+TEST_F(KeptByRuns, WhatASecondLookFoundIsKept) {
+  run(10'000, {.host_is_ahead = true, .then_takes = 30'000});
+  const PlanningNews next = run(30'000);
+  EXPECT_TRUE(next.found);
+  EXPECT_EQ(searches, 0);
+}
+
+TEST_F(KeptByRuns, WhereLinksAreSlowerThePlanIsWhereASearchBegins) {
+  machine.bandwidth_out = machine.bandwidth_in = 10'000'000'000;
+  const PlanningNews first = run(10'000);
+  ASSERT_TRUE(first.preparation.plan) << first.preparation.refusal;
+  machine.bandwidth_out = machine.bandwidth_in = 100'000'000;
+  run(10'000);
+  EXPECT_GT(searches, 0);
+  EXPECT_TRUE(began_with_one);
+}
+
+TEST_F(KeptByRuns, APlanThatWasNotSearchedForToTheEndIsWhereASearchBegins) {
+  run(10'000);
+  ASSERT_EQ(files().size(), 1u);
+  std::string text = read_maybe_gzipped(files().front().string());
+  const std::size_t at = text.find("\"searched\":true");
+  ASSERT_NE(at, std::string::npos);
+  std::ofstream(files().front()) << text.replace(at, 15, "\"searched\":false");
+  for (const bool host_is_ahead : {false, true}) {
+    std::ofstream(files().front()) << text;
+    run(10'000, {.host_is_ahead = host_is_ahead});
+    EXPECT_GT(searches, 0);
+    EXPECT_TRUE(began_with_one);
+  }
+}
+
+TEST_F(KeptByRuns, WhoPlansForOthersGivesThemThePlan) {
+  const auto exchange = std::make_shared<PlansForOthers>();
+  const PlanningNews first = run(10'000, {.exchange = exchange});
+  ASSERT_TRUE(first.preparation.plan) << first.preparation.refusal;
+  EXPECT_GT(searches, 0);
+  const std::string given = std::exchange(exchange->given, "");
+  EXPECT_TRUE(run(10'000, {.exchange = exchange}).found);
+  EXPECT_EQ(searches, 0);
+  const Program& program = first.iteration->program;
+  const std::optional<Preparation> taken = decode_preparation(exchange->given, program, kCapacity, 0);
+  const std::optional<Preparation> before = decode_preparation(given, program, kCapacity, 0);
+  ASSERT_TRUE(taken && taken->plan && before && before->plan);
+  EXPECT_EQ(taken->plan->lowered.plan, before->plan->lowered.plan);
+}
+
 TEST_F(KeptByRuns, AnotherLimitHasAPlanOfItsOwn) {
   run(10'000);
-  const PlanningNews other = run(10'000, false, kCapacity + kBytes * 512);
-  EXPECT_FALSE(other.kept);
+  const PlanningNews other = run(10'000, {.capacity = kCapacity + kBytes * 512});
+  EXPECT_FALSE(other.found);
   EXPECT_EQ(files().size(), 2u);
 }
 
@@ -204,16 +315,17 @@ TEST_F(KeptByRuns, ADeviceFollowsThePlanOfAnEarlierOne) {
                             .smallest_managed = 512,
                             .host_slab = 64 * kKiB,
                             .clock = [] { return Nanoseconds{0}; },
-                            .kept_plans = folder});
+                            .kept_plans = folder,
+                            .host_is_ahead = true});
     ProgramRunner runner(device, program);
     EXPECT_TRUE(run_until_planned(runner, device, 50));
     for (int i = 0; i < 10; ++i) runner.iterate();
     EXPECT_EQ(runner.wrong_reads(), 0);
     return device.status();
   };
-  EXPECT_EQ(follow().plans_kept, 0);
+  EXPECT_EQ(follow().plans_found, 0);
   const DeviceStatus second = follow();
-  EXPECT_EQ(second.plans_kept, 1);
+  EXPECT_EQ(second.plans_found, 1);
   EXPECT_EQ(second.plans_made, 0);
 }
 

@@ -305,8 +305,8 @@ class Kept(PlannedTest):
         with tempfile.TemporaryDirectory() as folder:
             plans = os.path.join(folder, "of this training")
             first, second = (in_child(train_keeping_plans, "convolutions", limit, plans) for _ in range(2))
-        self.assertEqual((first["status"]["plans_made"] > 0, first["status"]["plans_kept"]), (True, 0))
-        self.assertEqual(second["status"]["plans_kept"], 1)
+        self.assertEqual((first["status"]["plans_made"] > 0, first["status"]["plans_found"]), (True, 0))
+        self.assertEqual(second["status"]["plans_found"], 1)
         self.assertGreaterEqual(second["status"]["planned_iterations"], FOLLOWED)
         for run in (first, second):
             self.assertAsPlain("convolutions", "sgd", limit, run, "plans kept")
@@ -315,6 +315,10 @@ class Kept(PlannedTest):
         with tempfile.NamedTemporaryFile() as file, self.assertRaisesRegex(OSError, "cannot keep plans in .*/below: "):
             ebb.limit("1GiB", plans=os.path.join(file.name, "below"), device="cpu")
         self.assertFalse(ebb.status()["active"])
+
+    def test_plans_are_not_kept_where_none_are_made(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ValueError, "planner='none'"):
+            ebb.limit("1GiB", planner="none", plans=folder, device="cpu")
 
 
 if __name__ == "__main__":
