@@ -135,7 +135,8 @@ def main() -> int:
         return 0
 
     print(f"ResNet-18, batch {options.batch}, {options.size} x {options.size}, AdamW, {options.steps} steps on the CPU")
-    print(f"  computing with {options.threads} of {processors} processors; what is left copies, as a GPU's copy engines do")
+    others = "; what is left copies, as a GPU's copy engines do" if options.threads < processors else ", which copy as well"
+    print(f"  computing with {options.threads} of {processors} processors{others}")
     print("  watching three steps to learn the peak …", flush=True)
     peak = child("observed", options, 3)["status"]["peak"]
     limit = int(peak * options.share / 100)
