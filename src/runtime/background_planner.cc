@@ -49,6 +49,11 @@ class OwnTime {
   double wall_ = wall();
 };
 
+// Of a search that began with the time: had it its course, or as much as its time is good for?
+bool is_to_the_end(const Preparation& found, const OwnTime& time) {
+  return !found.cut_short || time.is_most();
+}
+
 // Would it be made for that step again? Links are not in its times, but in what it takes.
 bool holds_for(const KeptPlan& kept, const TimedStep& step) {
   return kept.searched && is_made_for(*kept.plan, kept.step.program, step) &&
@@ -201,7 +206,7 @@ void BackgroundPlanner::plan_for_all(PlanningNews& news, const Machine& machine)
     } else {
       const OwnTime time;
       news.preparation = prepare_well(step.program, step.machine, kept ? kept->plan.get() : nullptr);
-      keep(news, step, time.is_most());
+      keep(news, step, is_to_the_end(news.preparation, time));
     }
   } catch (const std::exception& error) {
     news.preparation = {.refusal = error.what()};
@@ -246,17 +251,18 @@ bool BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   improving_ = first != nullptr;
   if (first) let_the_program_go_first();
   const OwnTime time;
+  bool searched = false;
   try {
     Preparation better = prepare_well(news.iteration->program, machine, first.get());
+    searched = is_to_the_end(better, time);
     if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step))) {
       news.preparation = std::move(better);
       news.found = false;
     }
   } catch (const Stopped&) {
     if (!first) throw;
-    return false;
   }
-  return time.is_most();
+  return searched;
 }
 
 void BackgroundPlanner::work(const Trace& trace, Machine machine) {
@@ -295,7 +301,6 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
                            .preparation = {.plan = followed.plan}};
   nothing_new.key = key_of(nothing_new, options_, ground_);
   PlanningNews news = nothing_new;
-  let_the_program_go_first();
   try {
     const PreparedPlan& current = *followed.plan;
     const Program& before = followed.iteration->program;
@@ -329,11 +334,16 @@ void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& curre
   if (is_better(better)) {
     news.preparation = std::move(better);
     if (news.preparation.cut_short) searched = improve(news, machine);
-  } else if (better = prepare_well(program, machine, &current); is_better(better)) {
-    news.preparation = std::move(better);
   } else {
-    news.preparation.plan = again;
-    news.same = true;
+    let_the_program_go_first();
+    const OwnTime time;
+    better = prepare_well(program, machine, &current);
+    searched = is_to_the_end(better, time);
+    news.same = !is_better(better);
+    if (news.same)
+      news.preparation.plan = again;
+    else
+      news.preparation = std::move(better);
   }
   if (!lies_well && news.same) return;
   remember(news);
