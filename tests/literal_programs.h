@@ -1,6 +1,7 @@
 // Short words for programs written as literals in tests.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,24 @@ inline Block persistent(Bytes bytes) { return {.bytes = bytes, .lifetime = Lifet
 // Every block of at least a byte is managed.
 inline Program literal_program(std::vector<Op> ops, std::vector<Block> blocks) {
   return Program::build({.name = "literal", .smallest_managed = 1}, std::move(ops), std::move(blocks));
+}
+
+// Activations of a chain of layers: born going forward, read going backward.
+inline Program chain_of_layers(int layers, Bytes bytes, Nanoseconds op_time) {
+  std::vector<Op> ops;
+  std::vector<Block> blocks;
+  for (OpIndex i = 0; i < layers; ++i) {
+    std::vector<Access> accesses{writes(i)};
+    if (i > 0) accesses.push_back(reads(i - 1));
+    ops.push_back(op(accesses, op_time));
+    ops.back().name = "forward" + std::to_string(i);
+    blocks.push_back(local(bytes, i, 2 * layers - 1 - i));
+  }
+  for (OpIndex i = layers; i-- > 0;) {
+    ops.push_back(op({reads(i)}, op_time));
+    ops.back().name = "backward" + std::to_string(i);
+  }
+  return literal_program(std::move(ops), std::move(blocks));
 }
 
 inline Decision swap_it() { return {.action = Action::swap, .stays = {}}; }

@@ -24,23 +24,7 @@ constexpr int kLayers = 6;
 constexpr Bytes kBytes = 8;  // of an activation, in the runner's units
 constexpr Bytes kCapacity = 4 * kBytes * 512;
 
-// Activations of a chain: born going forward, read going backward.
-Program chain(Nanoseconds time = 10'000) {
-  std::vector<Op> ops;
-  std::vector<Block> blocks;
-  for (OpIndex i = 0; i < kLayers; ++i) {
-    std::vector<Access> accesses{writes(i)};
-    if (i > 0) accesses.push_back(reads(i - 1));
-    ops.push_back(op(accesses, time));
-    ops.back().name = "forward" + std::to_string(i);
-    blocks.push_back(local(kBytes, i, 2 * kLayers - 1 - i));
-  }
-  for (OpIndex i = kLayers; i-- > 0;) {
-    ops.push_back(op({reads(i)}, time));
-    ops.back().name = "backward" + std::to_string(i);
-  }
-  return literal_program(std::move(ops), std::move(blocks));
-}
+Program chain(Nanoseconds time = 10'000) { return chain_of_layers(kLayers, kBytes, time); }
 
 class Keeping : public ::testing::Test {
  protected:
