@@ -148,7 +148,9 @@ bool BackgroundPlanner::poll(PlanningNews& news) {
 
 void BackgroundPlanner::publish(const PlanningNews& news) {
   const std::lock_guard lock(mutex_);
+  const bool untold = has_news_ && news_.found;
   news_ = news;
+  news_.found = news.found || untold;
   has_news_.store(true, std::memory_order_release);
 }
 

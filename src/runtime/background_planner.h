@@ -39,7 +39,7 @@ struct PlanningNews {
   bool reused = false;   // from the cache
   bool same = false;     // as it is followed, with what is to be expected of it now
   bool taken = false;    // another made it
-  bool found = false;    // an earlier run kept it
+  bool found = false;    // an earlier run kept it, or one that came before it and that nobody heard of
   std::string key = {};  // by which others, and other runs, know it
 };
 
