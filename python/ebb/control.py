@@ -189,10 +189,13 @@ def limit(
         ebb.limit("8GiB")              # until the program ends or ebb.off()
         with ebb.limit("60%"): ...     # for a block
     """
+    followed = _choose_planner(planner, stress)
+    if plans and not followed:
+        raise ValueError("plans are kept where a planner makes them: with planner='none' nobody does")
     settings = Settings(
         amount=parse_amount(size),
         device=_choose_device(device),
-        planner=_choose_planner(planner, stress),
+        planner=followed,
         recompute=recompute,
         host_limit=0 if host_limit is None else parse_bytes(host_limit),
         stress=stress,
@@ -200,8 +203,6 @@ def limit(
         capture=capture,
         plans=_folder_for_plans(plans) if plans else "",
     )
-    if settings.plans and not settings.planner:
-        raise ValueError("plans are kept where a planner makes them: with planner='none' nobody does")
     before = _control.settings
     if before is not None:
         off()
@@ -311,11 +312,13 @@ def describe_limit() -> str:
 
 
 def _folder_for_plans(path: str | os.PathLike[str]) -> str:
-    folder = os.path.abspath(os.fspath(path))
+    folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OSError(f"cannot keep plans in {folder}: {error.strerror}") from None
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise OSError(f"cannot keep plans in {folder}: it may not be read and written to")
     return folder
 
 

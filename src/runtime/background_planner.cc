@@ -60,11 +60,21 @@ bool holds_for(const KeptPlan& kept, const TimedStep& step) {
          are_alike(step_of(*kept.plan, step.program, step.machine), kept.plan->predicted_step);
 }
 
-// What has to be the same for two to follow one plan.
+// What a plan is of; whether it holds here is found out by trying.
+std::string name_of(const PlanningNews& news, const BackgroundOptions& options) {
+  return fmt::format("{}-{}-{}-{}-{}", fingerprint_text(news.fingerprint), options.capacity,
+                     news.iteration->program.info().smallest_managed, options.planner,
+                     options.allow_recompute);
+}
+
+// What has to be the same for two to follow one plan together.
 std::string key_of(const PlanningNews& news, const BackgroundOptions& options, Bytes ground) {
-  const ProgramInfo& info = news.iteration->program.info();
-  return fmt::format("{}-{}-{}-{}-{}-{}-{}", fingerprint_text(news.fingerprint), options.capacity, ground,
-                     info.unmanaged, info.smallest_managed, options.planner, options.allow_recompute);
+  return fmt::format("{}-{}-{}", name_of(news, options), ground, news.iteration->program.info().unmanaged);
+}
+
+bool has_links_like(const Machine& machine, const Machine& other) {
+  return are_alike(machine.bandwidth_out, other.bandwidth_out) &&
+         are_alike(machine.bandwidth_in, other.bandwidth_in);
 }
 
 // Changing plans moves blocks once.
@@ -164,8 +174,8 @@ Preparation BackgroundPlanner::prepare_first(const Program& program, const Machi
 }
 
 Preparation BackgroundPlanner::prepare_well(const Program& program, const Machine& machine,
-                                            const PreparedPlan* start) {
-  const double longer = start ? std::max(1.0, static_cast<double>(program.op_count()) / kUsualOps) : 1;
+                                            const PreparedPlan* start, bool is_followed) {
+  const double longer = is_followed ? std::max(1.0, static_cast<double>(program.op_count()) / kUsualOps) : 1;
   const double search = longer * options_.deadline_seconds;
   const double enough = search + longer * kFit;
   PreparationOptions options{.time = {.search = search, .enough = enough, .most = enough + kGoOn}};
@@ -196,18 +206,18 @@ void BackgroundPlanner::plan_for_all(PlanningNews& news, const Machine& machine)
   if (!answer.plan_here) {
     std::optional<Preparation> taken = decode_preparation(answer.plan, program, options_.capacity, ground_);
     news.taken = taken.has_value();
-    news.preparation = taken ? std::move(*taken) : prepare_well(program, machine, nullptr);
+    news.preparation = taken ? std::move(*taken) : prepare_well(program, machine, nullptr, false);
     return;
   }
   const TimedStep step = slowest_of(mine, answer.measured);
   try {
-    const std::optional<KeptPlan> kept = find_kept(news.key, step.program);
+    const std::optional<KeptPlan> kept = find_kept(news, step.program);
     news.found = kept && holds_for(*kept, step);
     if (news.found) {
       news.preparation.plan = judged_again(*kept->plan, step.program, step.machine, options_.capacity);
     } else {
       const OwnTime time;
-      news.preparation = prepare_well(step.program, step.machine, kept ? kept->plan.get() : nullptr);
+      news.preparation = prepare_well(step.program, step.machine, kept ? kept->plan.get() : nullptr, false);
       keep(news, step, is_to_the_end(news.preparation, time));
     }
   } catch (const std::exception& error) {
@@ -216,23 +226,26 @@ void BackgroundPlanner::plan_for_all(PlanningNews& news, const Machine& machine)
   exchange.give(news.key, encode_preparation(news.preparation, step, options_.capacity));
 }
 
-std::optional<KeptPlan> BackgroundPlanner::find_kept(const std::string& key, const Program& program) const {
-  return options_.kept ? options_.kept->find(key, program, options_.capacity, ground_) : std::nullopt;
+std::optional<KeptPlan> BackgroundPlanner::find_kept(const PlanningNews& news, const Program& program) const {
+  if (!options_.kept) return std::nullopt;
+  return options_.kept->find(name_of(news, options_), program, options_.capacity, ground_);
 }
 
-void BackgroundPlanner::keep(const PlanningNews& news, const TimedStep& step, bool searched) const {
+void BackgroundPlanner::keep(const PlanningNews& news, const TimedStep& step, bool searched) {
   if (!options_.kept || !news.preparation.plan) return;
-  options_.kept->keep(news.key, {news.preparation.plan, step, searched}, options_.capacity);
+  kept_ += options_.kept->keep(name_of(news, options_), {news.preparation.plan, step, searched},
+                               options_.capacity);
 }
 
 // What was searched for is followed as it is where its times are looked at later, under it: those on demand
 // may be others.
 void BackgroundPlanner::plan_alone(PlanningNews& news, const Machine& machine) {
   const TimedStep step{news.iteration->program, machine};
-  if (std::optional<KeptPlan> kept = find_kept(news.key, step.program)) {
+  if (std::optional<KeptPlan> kept = find_kept(news, step.program)) {
     news.found = true;
     news.preparation.plan = kept->plan;
-    if (options_.host_is_ahead ? kept->searched : holds_for(*kept, step)) {
+    if (options_.host_is_ahead ? kept->searched && has_links_like(machine, kept->step.machine)
+                               : holds_for(*kept, step)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           ScriptedIteration{std::move(kept->step.program), news.iteration->script});
       return;
@@ -255,7 +268,8 @@ bool BackgroundPlanner::improve(PlanningNews& news, const Machine& machine) {
   const OwnTime time;
   bool searched = false;
   try {
-    Preparation better = prepare_well(news.iteration->program, machine, first.get());
+    Preparation better =
+        prepare_well(news.iteration->program, machine, first.get(), /*is_followed=*/first != nullptr);
     searched = is_to_the_end(better, time);
     if (!first || (better.plan && is_worth_it(better.plan->predicted_step, first->predicted_step))) {
       news.preparation = std::move(better);
@@ -339,7 +353,7 @@ void BackgroundPlanner::plan_again(PlanningNews& news, const PreparedPlan& curre
   } else {
     let_the_program_go_first();
     const OwnTime time;
-    better = prepare_well(program, machine, &current);
+    better = prepare_well(program, machine, &current, true);
     searched = is_to_the_end(better, time);
     news.same = !is_better(better);
     if (news.same)

@@ -40,7 +40,7 @@ struct PlanningNews {
   bool same = false;     // as it is followed, with what is to be expected of it now
   bool taken = false;    // another made it
   bool found = false;    // an earlier run kept it, or one that came before it and that nobody heard of
-  std::string key = {};  // by which others, and other runs, know it
+  std::string key = {};  // by which others know it
 };
 
 // A plan as it turned out when it was followed.
@@ -68,6 +68,7 @@ class BackgroundPlanner {
   void start_again(FollowedPlan followed, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.
   void be_content() { enough_ = true; }
+  std::int64_t plans_kept() const { return kept_; }  // written for later runs
   bool has_news() const { return has_news_.load(std::memory_order_acquire); }
   // Any news since the last call? When they say done, it is no longer busy.
   bool poll(PlanningNews& news);
@@ -81,14 +82,16 @@ class BackgroundPlanner {
   void plan_alone(PlanningNews& news, const Machine& machine);
   void plan_for_all(PlanningNews& news, const Machine& machine);
   // Nothing is kept unless it was asked for.
-  std::optional<KeptPlan> find_kept(const std::string& key, const Program& program) const;
-  void keep(const PlanningNews& news, const TimedStep& step, bool searched) const;
+  std::optional<KeptPlan> find_kept(const PlanningNews& news, const Program& program) const;
+  void keep(const PlanningNews& news, const TimedStep& step, bool searched);
   void publish(const PlanningNews& news);
   // Searches on while the plan that there is can be followed. false: not to the end.
   bool improve(PlanningNews& news, const Machine& machine);
-  // First of all, quickly; or as well as can be. Never worse than `start`, if there is one.
+  // First of all, quickly; or as well as can be, for longer where a plan is followed meanwhile. Never worse
+  // than `start`, if there is one.
   Preparation prepare_first(const Program& program, const Machine& machine, const PreparedPlan* start);
-  Preparation prepare_well(const Program& program, const Machine& machine, const PreparedPlan* start);
+  Preparation prepare_well(const Program& program, const Machine& machine, const PreparedPlan* start,
+                           bool is_followed);
   Preparation prepare(const Program& program, const Machine& machine, PreparationOptions options);
 
   static constexpr std::size_t kMostPlans = 32;
@@ -101,6 +104,7 @@ class BackgroundPlanner {
   std::atomic<bool> done_ = false;
   std::atomic<bool> improving_ = false;
   std::atomic<bool> enough_ = false;
+  std::atomic<std::int64_t> kept_ = 0;
   std::mutex mutex_;  // guards news_
   PlanningNews news_;
 };

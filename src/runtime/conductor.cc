@@ -281,6 +281,7 @@ DeviceStatus Conductor::status() {
                       .plans_reused = plans_reused_,
                       .plans_taken = plans_taken_,
                       .plans_found = plans_found_,
+                      .plans_kept = planner_.plans_kept(),
                       .deviations = counts().deviations,
                       .fallbacks = fallbacks_,
                       .left_out = counts().left_out,

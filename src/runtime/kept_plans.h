@@ -1,5 +1,6 @@
 // Plans that outlive the program: a file for each iteration, limit and planner in a folder. Who runs the same
-// again follows at once what an earlier run found (docs/notes/planned-mode.md).
+// again follows at once what an earlier run found (docs/notes/planned-mode.md). Several processes may share
+// the folder. Files used longest ago go when there are many.
 #pragma once
 
 #include <memory>
@@ -22,17 +23,18 @@ class KeptPlans {
   // Makes the folder if there is none. Throws SystemError if it cannot be written to.
   explicit KeptPlans(std::string folder);
 
-  // Nothing if there is none under the key, or none that holds for this program, capacity and ground, judged
+  // Nothing if there is none under the name, or none that holds for this program, capacity and ground, judged
   // anew.
-  std::optional<KeptPlan> find(const std::string& key, const Program& program, Bytes capacity,
+  std::optional<KeptPlan> find(const std::string& name, const Program& program, Bytes capacity,
                                Bytes ground) const;
-  // Instead of what there was under the key, unless that was searched to the end and this was not. false: it
-  // could not be written. REQUIRES: the key can be a file's name.
-  bool keep(const std::string& key, const KeptPlan& kept, Bytes capacity) const;
+  // Instead of what there was under the name, unless that holds here too and was searched to the end, and
+  // this was not. false: it could not be written. REQUIRES: the name can be a file's.
+  bool keep(const std::string& name, const KeptPlan& kept, Bytes capacity) const;
 
  private:
-  std::string path(const std::string& key) const;
-  bool has_searched(const std::string& key) const;
+  std::string path(const std::string& name) const;
+  bool write(const std::string& name, const KeptPlan& kept, Bytes capacity) const;
+  void forget_the_oldest() const;
 
   std::string folder_;
 };

@@ -119,14 +119,11 @@ class Preparer {
   Preparation ready(const std::string& name, layout::FittedPlan fitted, double seconds) const {
     auto plan = std::make_shared<PreparedPlan>(program_);
     plan->planner = name;
-    plan->ground = options_.ground;
-    const Bytes ground = fitted.layout.footprint + options_.ground <= options_.capacity ? options_.ground : 0;
-    plan->offsets =
-        layout::planned_offsets(program_, gaps_, fitted.lowered, fitted.arena, fitted.layout, ground);
     plan->lowered = std::move(fitted.lowered);
     plan->schedule = std::move(fitted.schedule);
     plan->arena = std::move(fitted.arena);
     plan->layout = std::move(fitted.layout);
+    plan->lie_above(options_.ground, program_, options_.capacity);
     plan->step = fitted.step;
     plan->predicted_step = fitted.step_time;
     plan->timeline = std::move(fitted.timeline);
@@ -146,6 +143,12 @@ class Preparer {
 };
 
 }  // namespace
+
+void PreparedPlan::lie_above(Bytes at, const Program& program, Bytes capacity) {
+  ground = at;
+  const Bytes lowest = layout.footprint <= capacity - ground ? ground : 0;
+  offsets = layout::planned_offsets(program, gaps, lowered, arena, layout, lowest);
+}
 
 std::string default_planner() {
   // The best there is comes first.

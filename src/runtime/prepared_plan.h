@@ -13,6 +13,10 @@ namespace ebb {
 
 struct PreparedPlan {
   explicit PreparedPlan(const Program& program) : gaps(program) {}
+  // Finds the offsets: above the ground, where that leaves room for the footprint. REQUIRES: everything that
+  // the layout is of is there.
+  void lie_above(Bytes ground, const Program& program, Bytes capacity);
+
   Gaps gaps;
   std::string planner;
   LoweredPlan lowered = {};

@@ -82,7 +82,6 @@ Schedule decode_schedule(const Json& commands) {
 std::shared_ptr<const PreparedPlan> prepare_again(const Json& text, const Program& program, Bytes capacity,
                                                   Bytes ground) {
   auto prepared = std::make_shared<PreparedPlan>(program);
-  prepared->ground = ground;
   const Gaps& gaps = prepared->gaps;
   PlanRecord record = decode_plan(text.at("plan").dump(), "a plan that was told", program, gaps);
   if (Lowerer(program, gaps).lower(record.plan, capacity, prepared->lowered)) return nullptr;
@@ -98,8 +97,7 @@ std::shared_ptr<const PreparedPlan> prepare_again(const Json& text, const Progra
                                    .capacity = capacity - program.info().unmanaged};
   if (prepared->arena.meets_itself || !layout::validate(prepared->arena.problem, layout, limits).empty())
     return nullptr;
-  prepared->offsets = layout::planned_offsets(program, gaps, prepared->lowered, prepared->arena, layout,
-                                              text.at("ground").get<Bytes>());
+  prepared->lie_above(ground, program, capacity);
   prepared->planner = record.planner;
   prepared->predicted_step = text.at("predicted_step").get<Nanoseconds>();
   prepared->planning_seconds = text.at("planning_seconds").get<double>();
@@ -154,7 +152,6 @@ std::string encode_preparation(const Preparation& preparation, const TimedStep& 
               {"offsets", plan.layout.offsets},
               {"footprint", plan.layout.footprint},
               {"load", plan.layout.load},
-              {"ground", plan.offsets.footprint - plan.layout.footprint},
               {"predicted_step", plan.predicted_step},
               {"planning_seconds", plan.planning_seconds}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);

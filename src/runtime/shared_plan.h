@@ -19,7 +19,7 @@ TimedStep slowest_of(TimedStep step, const std::vector<std::string>& others);
 // `capacity`: of the arena that the plan was packed into.
 std::string encode_preparation(const Preparation& preparation, const TimedStep& step, Bytes capacity);
 // Nothing if the text is none, or if the plan, judged anew for this program and capacity, does not hold.
-// `ground`: of the arena, which was the same when it was made.
+// `ground`: of the arena here, wherever it was made.
 std::optional<Preparation> decode_preparation(const std::string& text, const Program& program, Bytes capacity,
                                               Bytes ground);
 

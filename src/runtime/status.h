@@ -49,6 +49,7 @@ struct DeviceStatus {
   std::int64_t plans_reused = 0;  // taken from the cache
   std::int64_t plans_taken = 0;   // from another who runs the same iteration
   std::int64_t plans_found = 0;   // that an earlier run kept
+  std::int64_t plans_kept = 0;    // for later runs, as often as one could be written
   std::int64_t deviations = 0;
   std::int64_t fallbacks = 0;  // from planned to reactive
   std::int64_t left_out = 0;

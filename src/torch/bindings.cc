@@ -225,6 +225,7 @@ py::dict status() {
   answer["plans_reused"] = state.plans_reused;
   answer["plans_taken"] = state.plans_taken;
   answer["plans_found"] = state.plans_found;
+  answer["plans_kept"] = state.plans_kept;
   answer["collectives"] = RankMailbox::instance().ticks();
   answer["followed_from_collective"] = RankMailbox::instance().followed_from();
   answer["deviations"] = state.deviations;

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr int kLayers = 6;
 constexpr Bytes kBytes = 8;  // of an activation, in the runner's units
 constexpr Bytes kCapacity = 4 * kBytes * 512;
+constexpr Bytes kLeak = 256;  // too small to be managed
 
 Program chain(Nanoseconds time = 10'000) { return chain_of_layers(kLayers, kBytes, time); }
 
@@ -109,6 +110,58 @@ TEST_F(KeptPlansTest, WhatWasSearchedForIsNotReplacedByWhatWasNot) {
   EXPECT_EQ(kept_time(), 10'000);
 }
 
+TEST_F(KeptPlansTest, WhatDoesNotHoldAnyMoreIsReplacedHoweverLongItWasSearchedFor) {
+  const Program program = chain_of_layers(kLayers, kBytes * 512, 10'000);
+  const Preparation larger = prepare_plan(program, machine, {.planner = "ebb", .capacity = 2 * kCapacity});
+  ASSERT_TRUE(larger.plan) << larger.refusal;
+  const Preparation made = prepare_plan(program, machine, {.planner = "ebb", .capacity = kCapacity});
+  ASSERT_TRUE(made.plan) << made.refusal;
+  const KeptPlans plans(folder);
+  ASSERT_TRUE(plans.keep("key", {larger.plan, {program, machine}, true}, 2 * kCapacity));
+  ASSERT_FALSE(plans.find("key", program, kCapacity, 0));
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, false}, kCapacity));
+  EXPECT_TRUE(plans.find("key", program, kCapacity, 0));
+}
+
+TEST_F(KeptPlansTest, WhereTheGroundLeavesNoRoomThePlanLiesOnNone) {
+  const Program program = chain();
+  const Preparation made = prepare_plan(program, machine, {.planner = "ebb", .capacity = kCapacity});
+  const KeptPlans plans(folder);
+  ASSERT_TRUE(plans.keep("key", {made.plan, {program, machine}, true}, kCapacity));
+  const Bytes footprint = made.plan->layout.footprint;
+  ASSERT_LT(footprint, kCapacity);
+  const auto ends_at = [&](Bytes ground) {
+    return plans.find("key", program, kCapacity, ground)->plan->offsets.footprint;
+  };
+  EXPECT_EQ(ends_at(0), footprint);
+  EXPECT_EQ(ends_at(kCapacity - footprint), kCapacity);
+  EXPECT_EQ(ends_at(kCapacity - footprint + 512), footprint);
+}
+
+TEST_F(KeptPlansTest, OfManyFilesThoseUsedLongestAgoGo) {
+  const Program program = chain();
+  const Preparation made = prepare_plan(program, machine, {.planner = "ebb", .capacity = kCapacity});
+  const KeptPlans plans(folder);
+  ASSERT_TRUE(plans.keep("old", {made.plan, {program, machine}, true}, kCapacity));
+  const fs::file_time_type now = fs::file_time_type::clock::now();
+  const auto make = [&](const std::string& name, std::chrono::hours age) {
+    std::ofstream(folder + "/" + name) << "some text";
+    fs::last_write_time(folder + "/" + name, now - age);
+  };
+  for (int i = 1; i <= 300; ++i) make(std::to_string(i) + ".plan.json", std::chrono::hours(i));
+  make("a.plan.json.123-1", std::chrono::hours(2));  // left by a process that was killed
+  make("b.plan.json.124-1", std::chrono::hours(0));  // being written
+  make("somebody's notes", std::chrono::hours(1000));
+  fs::last_write_time(folder + "/old.plan.json", now - std::chrono::hours(400));
+  ASSERT_TRUE(plans.find("old", program, kCapacity, 0));  // used, so it is not old
+  ASSERT_TRUE(plans.keep("new", {made.plan, {program, machine}, true}, kCapacity));
+  EXPECT_EQ(files().size(), 256u + 2);
+  const auto is_there = [&](const std::string& name) { return fs::exists(folder + "/" + name); };
+  EXPECT_TRUE(is_there("new.plan.json") && is_there("old.plan.json") && is_there("254.plan.json"));
+  EXPECT_FALSE(is_there("255.plan.json") || is_there("a.plan.json.123-1"));
+  EXPECT_TRUE(is_there("b.plan.json.124-1") && is_there("somebody's notes"));
+}
+
 TEST_F(KeptPlansTest, AFolderThatCannotBeMadeIsNamed) {
   std::ofstream(folder) << "a file";
   try {
@@ -145,6 +198,7 @@ struct RunOptions {
   Bytes capacity = kCapacity;
   bool host_is_ahead = false;
   Nanoseconds then_takes = 0;  // ops, under the plan, for a second look
+  Bytes leaked = 0;            // before the iteration was found, and as much ground of the arena
   std::shared_ptr<PlanExchange> exchange = {};
 };
 
@@ -159,6 +213,7 @@ class KeptByRuns : public Keeping {
                             }});
     const Program program = chain();
     ProgramRunner runner(device, program);
+    for (Bytes left = run_options.leaked; left > 0; left -= kLeak) device.malloc(kLeak);
     for (int i = 0; i < 10; ++i) runner.iterate();
     Trace trace = device.trace();
     for (TraceEvent& event : trace.events)
@@ -178,13 +233,13 @@ class KeptByRuns : public Keeping {
       return find_planner("ebb").plan(problem, planning);
     };
     BackgroundPlanner planner(options);
-    planner.start(std::move(trace), machine, 0);
+    planner.start(std::move(trace), machine, run_options.leaked);
     const PlanningNews news = last_of(planner);
     if (run_options.then_takes == 0 || !news.preparation.plan) return news;
     FollowedPlan followed{
         .plan = news.preparation.plan, .iteration = news.iteration, .fingerprint = news.fingerprint};
     followed.seen.ops.add(std::vector(program.ops().size(), run_options.then_takes));
-    planner.start_again(followed, machine, 0);
+    planner.start_again(followed, machine, run_options.leaked);
     return last_of(planner);
   }
 
@@ -281,6 +336,29 @@ TEST_F(KeptByRuns, WhoPlansForOthersGivesThemThePlan) {
   const std::optional<Preparation> before = decode_preparation(given, program, kCapacity, 0);
   ASSERT_TRUE(taken && taken->plan && before && before->plan);
   EXPECT_EQ(taken->plan->lowered.plan, before->plan->lowered.plan);
+}
+
+// What a program holds besides its iteration depends on when that was found.
+TEST_F(KeptByRuns, WhatLiesBesideTheIterationDoesNotCostThePlan) {
+  const PlanningNews first = run(10'000, {.leaked = 2 * kLeak});
+  ASSERT_TRUE(first.preparation.plan) << first.preparation.refusal;
+  for (const Bytes leaked : {Bytes{0}, 2 * kLeak}) {
+    const PlanningNews second = run(10'000, {.leaked = leaked});
+    EXPECT_EQ(second.iteration->program.info().unmanaged, leaked);
+    EXPECT_TRUE(second.found);
+    EXPECT_EQ(searches, 0);
+    ASSERT_TRUE(second.preparation.plan);
+    EXPECT_EQ(second.preparation.plan->ground, leaked);
+  }
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(KeptByRuns, WhereLinksAreOthersNobodyWaitsForASecondLook) {
+  run(10'000, {.host_is_ahead = true});
+  machine.bandwidth_in /= 2;
+  run(10'000, {.host_is_ahead = true});
+  EXPECT_GT(searches, 0);
+  EXPECT_TRUE(began_with_one);
 }
 
 TEST_F(KeptByRuns, AnotherLimitHasAPlanOfItsOwn) {

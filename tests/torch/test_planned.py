@@ -310,6 +310,7 @@ class Kept(PlannedTest):
         first, last = runs[0]["status"], runs[-1]["status"]
         self.assertEqual((first["plans_made"] > 0, first["plans_found"]), (True, 0))
         self.assertEqual(last["plans_found"], 1, last)
+        self.assertGreater(first["plans_kept"], 0)
         self.assertGreaterEqual(last["planned_iterations"], FOLLOWED)
         for run in (runs[0], runs[-1]):
             self.assertAsPlain("convolutions", "sgd", limit, run, "plans kept")
@@ -320,8 +321,10 @@ class Kept(PlannedTest):
         self.assertFalse(ebb.status()["active"])
 
     def test_plans_are_not_kept_where_none_are_made(self):
-        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(ValueError, "planner='none'"):
-            ebb.limit("1GiB", planner="none", plans=folder, device="cpu")
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(ValueError, "planner='none'"):
+                ebb.limit("1GiB", planner="none", plans=os.path.join(folder, "below"), device="cpu")
+            self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":
