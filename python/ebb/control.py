@@ -112,6 +112,7 @@ def _make_library_workspaces() -> None:
 
 
 _control = _Control()
+atexit.register(native.stop_planning)  # before all others, so that it runs after them
 threads.install(Patches())
 threads.watch_forks()
 

@@ -125,12 +125,14 @@ std::shared_ptr<const PreparedPlan> judged_again(const PreparedPlan& plan, const
 
 }  // namespace
 
-BackgroundPlanner::~BackgroundPlanner() {
+void BackgroundPlanner::close() {
+  closed_ = true;
   stop_ = true;
   if (thread_.joinable()) thread_.join();
 }
 
 void BackgroundPlanner::start(Trace trace, const Machine& machine, Bytes ground) {
+  if (closed_) return;
   ground_ = ground;
   news_ = {};
   done_ = improving_ = enough_ = false;
@@ -138,6 +140,7 @@ void BackgroundPlanner::start(Trace trace, const Machine& machine, Bytes ground)
 }
 
 void BackgroundPlanner::start_again(FollowedPlan followed, const Machine& machine, Bytes ground) {
+  if (closed_) return;
   ground_ = ground;
   news_ = {};
   done_ = enough_ = false;
@@ -152,7 +155,7 @@ bool BackgroundPlanner::poll(PlanningNews& news) {
     news = news_;
     has_news_ = false;
   }
-  if (news.done) thread_.join();
+  if (news.done && thread_.joinable()) thread_.join();
   return true;
 }
 

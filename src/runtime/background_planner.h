@@ -55,16 +55,19 @@ struct FollowedPlan {
 class BackgroundPlanner {
  public:
   explicit BackgroundPlanner(const BackgroundOptions& options) : options_(options) {}
-  ~BackgroundPlanner();  // stops a search under way and waits for it
+  ~BackgroundPlanner() { close(); }
+
+  // Stops a search under way and waits for it. None begins any more.
+  void close();
 
   bool busy() const { return thread_.joinable(); }
   bool done() const { return done_; }                        // all news are there to be polled
   bool has_answered() const { return improving_ || done_; }  // as done, but a better plan may come
-  // REQUIRES: not busy.
+  // REQUIRES: not busy. Nothing happens once it is closed.
   void start(Trace trace, const Machine& machine, Bytes ground);
   // Plans again if the plan was made for other times than there are. The answer is a better plan, or the same
   // with what is to be expected of it now, or, if there is nothing new or it is stopped, the very same.
-  // REQUIRES: not busy.
+  // REQUIRES: not busy. Nothing happens once it is closed.
   void start_again(FollowedPlan followed, const Machine& machine, Bytes ground);
   // What there is will do: a search for something better ends.
   void be_content() { enough_ = true; }
@@ -99,6 +102,7 @@ class BackgroundPlanner {
   Bytes ground_ = 0;                                              // of the arena as it was when the job began
   std::map<std::pair<std::uint64_t, Bytes>, Preparation> cache_;  // by fingerprint and ground; of the job
   std::thread thread_;
+  bool closed_ = false;
   std::atomic<bool> has_news_ = false;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> done_ = false;

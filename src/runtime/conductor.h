@@ -56,6 +56,9 @@ class Conductor final : public Guide, public CopyLog {
     if (follower_) follower_->let_all_go();
   }
 
+  // Nothing is planned any more; what is followed stays.
+  void stop_planning() { planner_.close(); }
+
   bool following() const { return follower_.has_value(); }
   DeviceStatus status();
   IterationLog& log() { return log_; }

@@ -224,6 +224,11 @@ DeviceStatistics Device::statistics() const {
   return statistics;
 }
 
+void Device::stop_planning() {
+  const Lock lock(parts_->mutex);
+  if (parts_->conductor) parts_->conductor->stop_planning();
+}
+
 DeviceStatus Device::status() const {
   const Lock lock(parts_->mutex);
   return parts_->conductor ? parts_->conductor->status() : DeviceStatus{.mode = parts_->mode};

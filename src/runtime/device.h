@@ -150,6 +150,9 @@ class Device {
   void write_trace(const std::string& path) const;  // trace/trace_file.h; throws SystemError
   // Waits until all that was enqueued on compute is done.
   void synchronize();
+  // A search under way ends, and none begins any more; a plan that is followed stays. For the end of a
+  // program, where a thread that goes on would find its surroundings gone.
+  void stop_planning();
 
  private:
   friend class Pin;

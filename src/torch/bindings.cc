@@ -31,8 +31,9 @@ struct PythonOutOfMemory final : torch::PyTorchError {
   PyObject* python_type() override { return out_of_memory_type; }
 };
 
-// The active steward, and the lock that starting and stopping take.
-std::shared_ptr<Steward> current;
+// The active steward, and the lock that starting and stopping take. It lives for ever: when a program ends,
+// nobody knows who else is there still.
+std::shared_ptr<Steward>& current = *new std::shared_ptr<Steward>;
 std::mutex current_mutex;
 
 std::shared_ptr<Steward> current_steward() {
@@ -98,6 +99,13 @@ void stop() {
   if (!current) return;
   current->stop();
   current.reset();
+}
+
+void stop_planning() {
+  const std::shared_ptr<Steward> steward = current_steward();
+  if (!steward) return;
+  const std::lock_guard lock(steward->mutex());
+  steward->device().stop_planning();
 }
 
 void set_limit(Bytes limit) {
@@ -395,6 +403,7 @@ PYBIND11_MODULE(_native, m) {
         py::arg("link_is_shared") = false, py::arg("capture") = false, py::arg("kept_plans") = "",
         release_gil());
   m.def("stop", &stop, release_gil());
+  m.def("stop_planning", &stop_planning, release_gil());
   m.def("set_limit", &set_limit, py::arg("limit"), release_gil());
   m.def("active", [] { return Steward::active() != nullptr; });
   m.def("status", &status);

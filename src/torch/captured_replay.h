@@ -27,7 +27,8 @@ struct CapturedReplay {
   c10::SmallVector<int, 4> results = {};    // the mallocs that got them; -1: none did
   std::shared_ptr<CapturedWork> work = {};  // null: not captured yet
   bool was_seen = false;
-  bool refused = false;  // it cannot be captured
+  bool was_irregular = false;  // once, as where a library tries what is fastest, is no reason yet to refuse
+  bool refused = false;        // it cannot be captured
 
   void refuse() {
     work = nullptr;
@@ -46,9 +47,11 @@ class CapturedReplays {
     if (!replay.work) return replay.refuse();
     ++captured_;
   }
-  void enqueue(const CapturedReplay& replay) {
-    replay.work->enqueue();
+  // false: the device did not take it.
+  [[nodiscard]] bool enqueue(const CapturedReplay& replay) {
+    if (!replay.work->enqueue()) return false;
     ++enqueued_;
+    return true;
   }
   // One that was captured ran on memory that lay elsewhere this time.
   void ran_elsewhere() { ++elsewhere_; }

@@ -78,7 +78,10 @@ class CpuGeneratorState final : public GeneratorState {
 class RepeatedWork final : public CapturedWork {
  public:
   explicit RepeatedWork(std::function<void()> work) : work_(std::move(work)) {}
-  void enqueue() override { work_(); }
+  bool enqueue() override {
+    work_();
+    return true;
+  }
 
  private:
   std::function<void()> work_;

@@ -29,6 +29,11 @@ using Stream = c10::cuda::CUDAStream;
 // will do, as long as it does not depend on what is free at the moment.
 constexpr Bytes kWorkspacePart = 4;
 
+// Graphs take memory of the device beside the arena, which nobody counts. What libraries and other programs
+// may still want stays theirs; it is looked at now and then.
+constexpr Bytes kLeftForOthers = 512 * kMiB;
+constexpr std::int64_t kCapturesAtOnce = 64;
+
 class Allocator;
 void free_address(void* address);
 
@@ -141,6 +146,9 @@ class CudaGeneratorState final : public GeneratorState {
   std::uint64_t offset_ = 0;
 };
 
+// Nobody else should come upon it.
+void forget_error() { static_cast<void>(cudaGetLastError()); }
+
 class CapturedGraph final : public CapturedWork {
  public:
   CapturedGraph(cudaGraphExec_t graph, cudaStream_t onto) : graph_(graph), onto_(onto) {}
@@ -148,19 +156,36 @@ class CapturedGraph final : public CapturedWork {
   ~CapturedGraph() override { cudaGraphExecDestroy(graph_); }
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
-  void enqueue() override { checked(cudaGraphLaunch(graph_, onto_), "cudaGraphLaunch"); }
+  bool enqueue() override {
+    if (cudaGraphLaunch(graph_, onto_) == cudaSuccess) return true;
+    forget_error();
+    return false;
+  }
 
  private:
   cudaGraphExec_t graph_;
   cudaStream_t onto_;
 };
 
+bool is_on_the_device(const void* memory) {
+  cudaPointerAttributes attributes = {};
+  return cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
+         attributes.type == cudaMemoryTypeDevice;
+}
+
+bool is_within_the_device(const cudaMemcpy3DParms& copy) {
+  if (copy.kind == cudaMemcpyDeviceToDevice) return true;
+  return copy.kind == cudaMemcpyDefault && is_on_the_device(copy.srcPtr.ptr) &&
+         is_on_the_device(copy.dstPtr.ptr);
+}
+
 // Kernels, and what moves bytes within the device: nothing that would read host memory when it is launched.
+// And not nothing at all: what an op does elsewhere would be lost.
 bool stays_on_the_device(cudaGraph_t graph) {
   std::size_t count = 0;
   if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return false;
   std::vector<cudaGraphNode_t> nodes(count);
-  if (count > 0 && cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return false;
+  if (count == 0 || cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return false;
   return std::all_of(nodes.begin(), nodes.end(), [](cudaGraphNode_t node) {
     cudaGraphNodeType type = cudaGraphNodeTypeHost;
     if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return false;
@@ -168,7 +193,7 @@ bool stays_on_the_device(cudaGraph_t graph) {
       return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemset ||
              type == cudaGraphNodeTypeEmpty;
     cudaMemcpy3DParms copy = {};
-    return cudaGraphMemcpyNodeGetParams(node, &copy) == cudaSuccess && copy.kind == cudaMemcpyDeviceToDevice;
+    return cudaGraphMemcpyNodeGetParams(node, &copy) == cudaSuccess && is_within_the_device(copy);
   });
 }
 
@@ -183,9 +208,21 @@ class CaptureStream {
   CaptureStream(const CaptureStream&) = delete;
   CaptureStream& operator=(const CaptureStream&) = delete;
 
-  // Null: it could not be captured. Other threads may do whatever they like meanwhile.
-  cudaGraphExec_t capture(const std::function<void()>& work) {
-    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) return failed();
+  // Made ready for a stream. Null: it could not be captured. Other threads may do whatever they like
+  // meanwhile.
+  cudaGraphExec_t capture(const std::function<void()>& work, cudaStream_t onto) {
+    cudaGraphExec_t executable = record(work);
+    if (executable && cudaGraphUpload(executable, onto) != cudaSuccess) {
+      cudaGraphExecDestroy(executable);
+      executable = nullptr;
+    }
+    if (!executable) forget_error();
+    return executable;
+  }
+
+ private:
+  cudaGraphExec_t record(const std::function<void()>& work) {
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) return nullptr;
     bool done = false;
     try {
       const c10::cuda::CUDAStreamGuard onto(*torch_);
@@ -200,14 +237,7 @@ class CaptureStream {
     const bool made = ended && done && stays_on_the_device(graph) &&
                       cudaGraphInstantiateWithFlags(&executable, graph, 0) == cudaSuccess;
     if (graph) cudaGraphDestroy(graph);
-    return made ? executable : failed();
-  }
-
- private:
-  // Nobody else should come upon the error.
-  static cudaGraphExec_t failed() {
-    static_cast<void>(cudaGetLastError());
-    return nullptr;
+    return made ? executable : nullptr;
   }
 
   cudaStream_t stream_ = nullptr;
@@ -237,10 +267,7 @@ class CudaPlatform final : public Platform {
   Bytes all_memory() const override {
     const c10::cuda::CUDAGuard guard(index_);
     caching::emptyCache();
-    std::size_t free = 0;
-    std::size_t total = 0;
-    checked(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    return static_cast<Bytes>(free) / 10 * 9;
+    return free_memory() / 10 * 9;
   }
   Bytes ordinary_bytes() const override {
     return allocator().native().getDeviceStats(index_).allocated_bytes[0].current;
@@ -273,8 +300,14 @@ class CudaPlatform final : public Platform {
   }
   std::shared_ptr<CapturedWork> capture(std::function<void()> work) override {
     const c10::cuda::CUDAGuard guard(index_);
-    if (!aside_) aside_ = std::make_unique<CaptureStream>(index_);
-    cudaGraphExec_t graph = aside_->capture(work);
+    if (captures_++ % kCapturesAtOnce == 0) has_room_to_capture_ = free_memory() >= kLeftForOthers;
+    if (!has_room_to_capture_) return nullptr;
+    try {
+      if (!aside_) aside_ = std::make_unique<CaptureStream>(index_);
+    } catch (const BackendError&) {
+      return nullptr;
+    }
+    cudaGraphExec_t graph = aside_->capture(work, compute_.stream());
     return graph ? std::make_shared<CapturedGraph>(graph, compute_.stream()) : nullptr;
   }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
@@ -283,6 +316,12 @@ class CudaPlatform final : public Platform {
   }
 
  private:
+  static Bytes free_memory() {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    checked(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return static_cast<Bytes>(free);
+  }
   // What is enqueued on `then` from now on waits for what is on `first` now.
   static void order(const Stream& first, const Stream& then) {
     if (first == then) return;
@@ -294,6 +333,8 @@ class CudaPlatform final : public Platform {
   c10::DeviceIndex index_;
   Stream compute_;
   std::unique_ptr<CaptureStream> aside_;  // once something was captured
+  std::int64_t captures_ = 0;
+  bool has_room_to_capture_ = false;
 };
 
 }  // namespace

@@ -34,8 +34,9 @@ ScriptedMemory::~ScriptedMemory() { followed = outer_; }
 
 std::byte* ScriptedMemory::next(std::size_t bytes) {
   const std::vector<MemoryScript::Malloc>& mallocs = script_.mallocs();
-  if (next_ == mallocs.size() || mallocs[next_].bytes != bytes) throw OtherMemory{};
-  return mallocs[next_++].address;
+  if (next_ < mallocs.size() && mallocs[next_].bytes == bytes) return mallocs[next_++].address;
+  was_left_ = true;
+  return nullptr;
 }
 
 bool ScriptedMemory::has(const void* address) {

@@ -37,11 +37,11 @@ class MemoryScript {
   bool mallocs_come_first_ = true;
 };
 
-// Thrown through an op that asks for other memory than its script has.
+// Thrown through an op that asks for other memory than its script has, where there is no other.
 struct OtherMemory {};
 
-// While it lives, the op that runs in this thread gets its memory from a script. REQUIRES: the script
-// outlives it.
+// While it lives, the op that runs in this thread gets its memory from a script, in its order. REQUIRES: the
+// script outlives it.
 class ScriptedMemory {
  public:
   explicit ScriptedMemory(const MemoryScript& script);
@@ -49,7 +49,9 @@ class ScriptedMemory {
   ScriptedMemory(const ScriptedMemory&) = delete;
   ScriptedMemory& operator=(const ScriptedMemory&) = delete;
 
+  // Null: what comes next in the script is of another size, or nothing.
   std::byte* next(std::size_t bytes);
+  bool was_left() const { return was_left_; }  // the op asked for something else
   // Is it memory of the script that this thread follows? Then it is not the op's to free.
   static bool has(const void* address);
 
@@ -57,6 +59,7 @@ class ScriptedMemory {
   const MemoryScript& script_;
   const ScriptedMemory* outer_;
   std::size_t next_ = 0;
+  bool was_left_ = false;
 };
 
 // Asks for a script's memory once more; in the end gives back what the op gave back. REQUIRES: the script's

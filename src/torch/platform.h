@@ -38,8 +38,8 @@ class MemorySource {
 class CapturedWork {
  public:
   virtual ~CapturedWork() = default;
-  // On the backend's compute engine.
-  virtual void enqueue() = 0;
+  // On the backend's compute engine. false: the device did not take it, and nothing is done.
+  [[nodiscard]] virtual bool enqueue() = 0;
 };
 
 // Frees memory of a source by its address, unless somebody else will. false: it is nobody's.

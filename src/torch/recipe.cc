@@ -210,9 +210,10 @@ void CallRecipe::replay(ExecContext& context) const {
     run_and_learn(*replay, context, places);
 }
 
-void CallRecipe::run(ExecContext& context, const Places& places, MemoryScript* script) const {
+void CallRecipe::run(ExecContext& context, const Places& places, MemoryScript* script,
+                     ScriptedMemory* scripted) const {
   torch::jit::Stack stack = make_stack(places);
-  RunningOp running{.context = &context, .replay = true, .script = script};
+  RunningOp running{.context = &context, .replay = true, .script = script, .scripted = scripted};
   const RunningEntry entry(steward_, running);
   // Whatever is left of its births then is the runtime's: their records must free nothing.
   struct KeepBirths {
@@ -287,7 +288,11 @@ void CallRecipe::run_and_learn(CapturedReplay& replay, ExecContext& context, con
   bool keeps_memory = false;
   for (std::size_t k = 0; k < script.mallocs().size(); ++k)
     keeps_memory |= !script.mallocs()[k].given_back && context.is_extra(script.block(k));
-  if (keeps_memory || !script.mallocs_come_first()) return replay.refuse();
+  if (keeps_memory || !script.mallocs_come_first()) {
+    if (replay.was_irregular) replay.refuse();
+    replay.was_irregular = true;
+    return;
+  }
   const bool repeats = replay.was_seen && script == replay.memory;
   replay.was_seen = true;
   replay.memory = std::move(script);
@@ -299,29 +304,31 @@ void CallRecipe::run_and_learn(CapturedReplay& replay, ExecContext& context, con
       replay, [recipe = *this, places, memory = replay.memory] { recipe.run_on(memory, places); });
 }
 
-// Where the op does not do what it did, it is run as others are from the next time on.
+// Where memory lies elsewhere, or the device does not take what was captured, the op itself runs on the
+// memory there is; and where it does not do what it did, on more, and as others do from the next time on.
 void CallRecipe::run_again(CapturedReplay& replay, ExecContext& context, const Places& places) const {
   const MemoryAgain memory(replay.memory, context);
-  try {
-    if (memory.lies_the_same()) {
-      steward_.captured_replays()->enqueue(replay);
-    } else {
-      steward_.captured_replays()->ran_elsewhere();
-      steward_.platform().order_current_after_compute();
-      run_on(memory.now(), places);
-      steward_.platform().order_compute_after_current();
+  if (memory.lies_the_same() && has_results_of(replay, memory.now())) {
+    try {
+      if (steward_.captured_replays()->enqueue(replay)) return;
+    } catch (const OtherMemory&) {  // on a CPU, where it is the op that runs
+      replay.refuse();
+      refuse_results();
     }
-  } catch (const OtherMemory&) {
     replay.refuse();
-    refuse_results();
+  } else {
+    steward_.captured_replays()->ran_elsewhere();
   }
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    const int malloc = results_[i] == 0 ? -1 : memory.now().malloc_of(results_[i]);
-    if (results_[i] == 0 || (malloc >= 0 && i < replay.results.size() && malloc == replay.results[i]))
-      continue;
-    replay.refuse();
-    refuse_results();
-  }
+  ScriptedMemory scripted(memory.now());
+  run(context, places, nullptr, &scripted);
+  if (scripted.was_left()) replay.refuse();
+}
+
+bool CallRecipe::has_results_of(const CapturedReplay& replay, const MemoryScript& memory) const {
+  if (results_.size() != replay.results.size()) return false;
+  for (std::size_t i = 0; i < results_.size(); ++i)
+    if (results_[i] != 0 && memory.malloc_of(results_[i]) != replay.results[i]) return false;
+  return true;
 }
 
 void CallRecipe::run_on(const MemoryScript& memory, const Places& places) const {

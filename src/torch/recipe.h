@@ -68,8 +68,9 @@ class CallRecipe {
   Places places_in(ExecContext& context) const;
   Tensors make_tensors(const Places& places) const;
   torch::jit::Stack make_stack(const Places& places) const;
-  // `script`, if given, is told what the op asks memory for.
-  void run(ExecContext& context, const Places& places, MemoryScript* script) const;
+  // `script`, if given, is told what the op asks memory for; `scripted`, if given, has memory for it.
+  void run(ExecContext& context, const Places& places, MemoryScript* script,
+           ScriptedMemory* scripted = nullptr) const;
   void check_results(ExecContext& context, const torch::jit::Stack& stack) const;
   [[noreturn]] void refuse_results() const;
 
@@ -78,7 +79,9 @@ class CallRecipe {
   bool write_key(RepeatKey& key, const Places& places) const;
   void run_and_learn(CapturedReplay& replay, ExecContext& context, const Places& places) const;
   void run_again(CapturedReplay& replay, ExecContext& context, const Places& places) const;
-  // Runs the op on memory that is there already.
+  // Do the results get the mallocs that they got when it was captured?
+  bool has_results_of(const CapturedReplay& replay, const MemoryScript& memory) const;
+  // What is captured: the op on this memory and no other.
   void run_on(const MemoryScript& memory, const Places& places) const;
 
   Steward& steward_;

@@ -123,7 +123,8 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
   if (running_) {
     if (running_->scripted) {
       std::byte* address = running_->scripted->next(bytes);
-      return c10::DataPtr(address, address, &delete_address, place_);
+      if (address) return c10::DataPtr(address, address, &delete_address, place_);
+      if (!running_->context) throw OtherMemory{};
     }
     running_->malloced += Arena::rounded(signed_bytes(bytes));
     const Handle block = running_->context->malloc(signed_bytes(bytes));

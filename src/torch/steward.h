@@ -51,12 +51,12 @@ struct StewardOptions {
 
 // An op whose function runs, for the first time or again.
 struct RunningOp {
-  ExecContext* context = nullptr;
+  ExecContext* context = nullptr;  // null: there is no memory but what is scripted
   bool replay = false;
   c10::SmallVector<BlockRecord*, 4> births = {};  // that live, in malloc order
   Bytes malloced = 0;                             // all it asked for, freed meanwhile or not
   MemoryScript* script = nullptr;                 // what it asks for is written to, and …
-  ScriptedMemory* scripted = nullptr;             // … gets its memory from, if that is known
+  ScriptedMemory* scripted = nullptr;             // … gets its memory from first, if that is known
 };
 
 // The op cannot run beside what stays; `message` is for the program.

@@ -46,6 +46,7 @@ void Steward::move_here(Steward& from) {
   from.drain();
   from.land_flights();
   from.hand_over([this](c10::StorageImpl& storage, const BlockRecord&, const Pin&) { adopt(storage); });
+  from.captured_.reset();
 }
 
 void Steward::stop() {

@@ -110,6 +110,27 @@ TEST_F(BackgroundPlanning, TheSearchForABetterPlanLetsTheProgramGoFirst) {
   EXPECT_EQ(better, std::min(priority() + 10, 19));
 }
 
+TEST_F(BackgroundPlanning, ASearchEndsWhenItIsClosedAndNoneBeginsAfterwards) {
+  BackgroundOptions asked = options();
+  std::atomic<bool> searching = false;
+  asked.plan = [&](const PlanningProblem& problem, const PlannerOptions& planning) {
+    for (searching = true;; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+      planning.progress({});  // throws when it is to stop
+    return find_planner("ebb").plan(problem, planning);
+  };
+  BackgroundPlanner planner(asked);
+  planner.start(device.trace(), machine, 0);
+  while (!searching) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(planner.busy());
+  planner.close();
+  EXPECT_FALSE(planner.busy());
+  PlanningNews news;
+  ASSERT_TRUE(planner.poll(news));
+  EXPECT_FALSE(news.preparation.plan);
+  planner.start(device.trace(), machine, 0);
+  EXPECT_FALSE(planner.busy());
+}
+
 TEST_F(BackgroundPlanning, AFirstPlanThatHadItsTimeIsTheLast) {
   int plans = 0;
   BackgroundOptions asked = options();

@@ -73,9 +73,11 @@ TEST(ScriptedMemory, IsThatOfTheScriptInOrderAndNoOther) {
   const MemoryScript script = written();
   ScriptedMemory memory(script);
   EXPECT_EQ(memory.next(512), at(0x1000));
-  EXPECT_THROW(memory.next(512), OtherMemory);
-  EXPECT_EQ(memory.next(1024), at(0x1200));
-  EXPECT_THROW(memory.next(1024), OtherMemory);
+  EXPECT_FALSE(memory.was_left());
+  EXPECT_EQ(memory.next(512), nullptr);
+  EXPECT_TRUE(memory.was_left());
+  EXPECT_EQ(memory.next(1024), at(0x1200)) << "after what was asked for besides";
+  EXPECT_EQ(memory.next(1024), nullptr);
 }
 
 TEST(ScriptedMemory, IsKnownByItsAddressWhileItIsFollowed) {

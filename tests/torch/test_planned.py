@@ -297,6 +297,37 @@ class Captured(PlannedTest):
         return limited
 
 
+ENDS_WHILE_PLANNING = """
+import atexit, os
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+def at_the_end():
+    print(before, threads(), ebb.status()["planning"])
+
+atexit.register(at_the_end)  # before Ebb's own, so it runs after them
+import torch, ebb
+from torch import nn
+
+torch.set_num_threads(1)
+ebb.limit("2500KiB", device="cpu")
+model = nn.Sequential(*[layer for _ in range(40) for layer in (nn.Linear(64, 64), nn.Tanh())])
+while not (ebb.status()["planning"] or ebb.status()["improving"]):
+    model(torch.randn(256, 64)).square().mean().backward()
+before = threads()
+"""
+
+
+class TheEnd(unittest.TestCase):
+    def test_nobody_plans_any_more_when_the_program_has_ended(self):
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", ENDS_WHILE_PLANNING], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        before, after, planning = done.stdout.split()
+        self.assertLess(int(after), int(before), done.stderr)
+        self.assertEqual(planning, "False")
+
+
 class Kept(PlannedTest):
     """Plans that outlive the program."""
 
