@@ -218,8 +218,8 @@ std::vector<Comparison> named(std::vector<Comparison> comparisons) {
 
 Answer run(const CompareRequest& options) {
   if (!options.html.empty()) report::require_page();
-  require_writable(options.html);
-  require_writable(options.svg);
+  require_writable(options.html, options.traces);
+  require_writable(options.svg, options.traces);
   const std::vector<Comparison> comparisons = compare_all(options);
   if (!options.html.empty())
     write_file_atomically(options.html,

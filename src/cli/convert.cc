@@ -20,7 +20,7 @@ struct ConvertRequest {
 };
 
 Answer run(const ConvertRequest& options) {
-  require_writable(options.output);
+  require_writable(options.output, {options.trace.path});
   const Trace trace = unroll(load(options.trace), options.iterations);
   write_trace(options.output, trace);
   if (options.json)

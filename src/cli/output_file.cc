@@ -1,24 +1,24 @@
 #include "cli/output_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "trace/error.h"
+#include "trace/write_file.h"
 
 namespace ebb::cli {
 
-void require_writable(const std::string& path) {
+void require_writable(const std::string& path, const std::vector<std::string>& inputs) {
   if (path.empty()) return;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::string name = folder.empty() ? "." : folder.string();
-  if (::access(name.c_str(), W_OK | X_OK) != 0)
-    throw SystemError(fmt::format("cannot write {}: {}: {}", path, name, std::strerror(errno)));
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-    throw SystemError(fmt::format("cannot write {}: it is a folder", path));
+  if (path == "-")
+    throw InputError("cannot write -: /dev/stdout is standard output, ./- a file of that name");
+  require_writable_file(path);
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (std::filesystem::equivalent(path, input, none) && std::filesystem::is_regular_file(path, none))
+      throw InputError(fmt::format("cannot write {}: that is {}, which is read, too", path, input));
+  }
 }
 
 }  // namespace ebb::cli

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace ebb::cli {
 
-// Throws SystemError now, rather than after a long search, if no file can be created at `path`. Empty: no
-// file is wanted.
-void require_writable(const std::string& path);
+// Throws now, rather than after a long search, if nothing can be written at `path`, or if one of the inputs
+// is there. Empty: no file is wanted.
+void require_writable(const std::string& path, const std::vector<std::string>& inputs = {});
 
 }  // namespace ebb::cli

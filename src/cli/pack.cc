@@ -148,8 +148,8 @@ Answer run(const PackRequest& options) {
   const bool writes = !options.output.empty() || !options.svg.empty();
   if (writes && !chosen.has_offsets)
     throw InputError(fmt::format("{} has a footprint but no offsets to write", chosen.name));
-  require_writable(options.output);
-  require_writable(options.svg);
+  require_writable(options.output, {options.trace.path});
+  require_writable(options.svg, {options.trace.path});
   const Problem problem = load_problem(options);
   const PackOptions limits = pack_options(options);
   check_named(problem, limits.alignment, options.trace.path);

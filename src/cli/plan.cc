@@ -79,8 +79,8 @@ void save_weights(const JudgedPlan& judged, const PlanRequest& options) {
 Answer run(const PlanRequest& options) {
   find_planner(options.planner_name);
   if (!options.packer.empty()) find_packer(options.packer);
-  require_writable(options.output);
-  require_writable(options.learnt);
+  require_writable(options.output, {options.trace.path});
+  require_writable(options.learnt, {options.trace.path});
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Machine machine = resolve_machine(options.machine, program);

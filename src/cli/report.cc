@@ -205,8 +205,8 @@ Answer run(const ReportRequest& options) {
   if (options.limit.empty() && !options.limits.empty())
     throw InputError("--compare needs --limit: the one whose plans are looked at");
   choose_planners(options.planners);
-  require_writable(options.output);
-  require_writable(options.perfetto);
+  require_writable(options.output, {options.trace.path});
+  require_writable(options.perfetto, {options.trace.path});
   const Program program = load(options.trace);
   const Gaps gaps(program);
   const Given given = read_given(options, program, gaps);

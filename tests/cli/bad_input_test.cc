@@ -55,6 +55,22 @@ TEST_F(BadInput, IsNotWhatTheseTestsStartFrom) {
   EXPECT_EQ(run_ebb({"inspect", folder.file("good.json", good_step().dump())}).code, 0);
 }
 
+TEST_F(BadInput, AnOutputThatIsAnInput) {
+  const std::string text = good_step().dump();
+  const std::string trace = folder.file("good.json", text);
+  const std::string again = folder.path("again.json");
+  std::filesystem::create_symlink(trace, again);
+  for (const std::string& output : {trace, again}) {
+    expect_complaint({"plan", trace, "--limit", "100%", "-o", output}, 2, {output, "is read, too"});
+    expect_complaint({"pack", trace, "--svg", output}, 2, {output, "is read, too"});
+    expect_complaint({"compare", trace, "--svg", output}, 2, {output, "is read, too"});
+    expect_complaint({"report", trace, "-o", output}, 2, {output, "is read, too"});
+    expect_complaint({"convert", trace, output}, 2, {output, "is read, too"});
+  }
+  EXPECT_EQ(slurp(trace), text);
+  expect_complaint({"plan", trace, "--limit", "100%", "-o", "-"}, 2, {"/dev/stdout"});
+}
+
 TEST_F(BadInput, ATruncatedGzip) {
   const std::string whole = slurp(bundled("unet"));
   expect_bad_trace(whole.substr(0, whole.size() / 2), {"truncated"});
