@@ -139,6 +139,8 @@ class BlockTable {
     block.handle = 0;
   }
   std::size_t size() const { return chunks_.size() * kChunk - free_.size(); }
+  // Blocks that live have lower ones, those to come this or higher ones.
+  Handle next_handle() const { return make_handle(serial_ + 1, 0); }
   template <typename Visit>
   void for_each(Visit&& visit) const {
     for (const auto& chunk : chunks_)

@@ -105,7 +105,7 @@ Handle Device::malloc(Bytes bytes) {
   PagedBlock& block = parts_->table.create(bytes);
   try {
     if (!parts_->pager.place(block, parts_->guide.place_of_malloc(bytes)))
-      throw OutOfMemory(fmt::format("malloc: no room for {} bytes: {}", bytes, parts_->pager.describe()));
+      throw parts_->pager.no_room(fmt::format("malloc: no room for {} bytes", bytes), bytes);
   } catch (...) {
     parts_->lifetimes.erase(block);
     throw;
@@ -149,7 +149,7 @@ Pin Device::pin(Handle handle, PinFor purpose) {
   }
   if (block.dropped()) remaker.remake(block);
   if (!block.resident() && !parts_->pager.bring_in(block))
-    throw OutOfMemory(fmt::format("pin: no room for {} bytes: {}", block.bytes, parts_->pager.describe()));
+    throw parts_->pager.no_room(fmt::format("pin: no room for {} bytes", block.bytes), block.bytes);
   parts_->pager.begin_use(block, writes);
   ++block.pins;
   if (writes) {

@@ -118,8 +118,7 @@ void Executor::bring_together(OpCall& call, std::optional<Bytes> inside, bool gu
       if (operand.block->dropped()) remaker_.remake(*operand.block);
     }
     if (!pin_together(parts_.pager, blocks_, hole, call.pins))
-      throw OutOfMemory(fmt::format("op {}: no room for its operands of {} bytes: {}", call.name,
-                                    arena_bytes(blocks_), parts_.pager.describe()));
+      throw no_room_for(parts_.pager, fmt::format("op {}", call.name), blocks_);
   };
   if (!guided || !pin_if_all_are_there(call)) pin(guided ? 0 : inside.value_or(0));
   bool room_is_sure = guided && parts_.guide.current->make_room();

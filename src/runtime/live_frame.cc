@@ -122,9 +122,10 @@ void LiveFrame::give_up(Bytes bytes) {
   }
   Bytes operands = 0;
   for (const Operand& operand : call_.operands) operands += operand.block->bytes;
-  throw OutOfMemory(
-      fmt::format("op {}: no room for {} bytes beside its operands of {} and {} malloc'd in it: {}",
-                  call_.name, bytes, operands, call_.inside, parts_.pager.describe()));
+  throw parts_.pager.no_room(
+      fmt::format("op {}: no room for {} bytes beside its operands of {} and {} malloc'd in it", call_.name,
+                  bytes, operands, call_.inside),
+      bytes);
 }
 
 Handle LiveFrame::malloc(Bytes bytes) {

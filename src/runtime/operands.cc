@@ -1,5 +1,8 @@
 #include "runtime/operands.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <tuple>
 
 namespace ebb {
@@ -38,19 +41,26 @@ Bytes arena_bytes(std::span<PagedBlock* const> blocks) {
   return bytes;
 }
 
+OutOfMemory no_room_for(const Pager& pager, const std::string& op, std::span<PagedBlock* const> blocks) {
+  Bytes longest = 0;
+  for (const PagedBlock* block : blocks)
+    if (!block->resident()) longest = std::max(longest, block->bytes);
+  const Bytes all = arena_bytes(blocks);
+  const std::string what = fmt::format("{}: no room for its operands of {} bytes", op, all);
+  if (all <= pager.capacity()) return pager.no_room(what, longest);
+  return OutOfMemory(fmt::format("{}: {}", what, pager.describe()), all - pager.capacity());
+}
+
 bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside, PinnedBlocks& pins) {
-  if (!pin_residents(blocks, pins)) {
-    if (arena_bytes(blocks) > pager.capacity()) return false;
-    if (!pin_all(pager, blocks, pins)) {
-      pager.compact(blocks);
-      if (!pin_all(pager, blocks, pins)) return false;
-    }
+  if (arena_bytes(blocks) > pager.capacity()) return pin_residents(blocks, pins);
+  bool pinned = pin_all(pager, blocks, pins);
+  if (pinned && (pager.make_hole(inside) || arena_bytes(blocks) + inside > pager.capacity())) return true;
+  for (const Pager::Resting resting : {Pager::Resting::stay, Pager::Resting::move}) {
+    pager.compact(blocks, resting);
+    pinned = pin_all(pager, blocks, pins);
+    if (pinned && pager.make_hole(inside)) return true;
   }
-  if (pager.make_hole(inside) || arena_bytes(blocks) + inside > pager.capacity()) return true;
-  pager.compact(blocks);
-  if (!pin_all(pager, blocks, pins)) return false;
-  std::ignore = pager.make_hole(inside);
-  return true;
+  return pinned;
 }
 
 }  // namespace ebb

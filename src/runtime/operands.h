@@ -15,6 +15,9 @@ namespace ebb {
 [[nodiscard]] bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside,
                                 PinnedBlocks& pins);
 
+// To be thrown where it is false.
+OutOfMemory no_room_for(const Pager& pager, const std::string& op, std::span<PagedBlock* const> blocks);
+
 // Copies out what is not clean yet, so that an op that changes the blocks in place can be undone. false: the
 // host has no room.
 [[nodiscard]] bool back_up(Pager& pager, std::span<PagedBlock* const> blocks);

@@ -3,12 +3,22 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+
+#include "trace/quantities.h"
 
 namespace ebb {
 
 class OutOfMemory : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // `lacking`: how much longer the longest hole would have to be; 0: not known.
+  explicit OutOfMemory(const std::string& message, Bytes lacking = 0)
+      : std::runtime_error(message), lacking_(lacking) {}
+
+  Bytes lacking() const { return lacking_; }
+
+ private:
+  Bytes lacking_;
 };
 
 }  // namespace ebb

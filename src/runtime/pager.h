@@ -11,11 +11,13 @@
 #include <functional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "runtime/block.h"
 #include "runtime/copy_log.h"
 #include "runtime/link_meter.h"
+#include "runtime/out_of_memory.h"
 #include "runtime/recent_times.h"
 #include "runtime/recipe.h"
 #include "runtime/residents.h"
@@ -102,9 +104,11 @@ class Pager {
   // does not have to.
   [[nodiscard]] bool wait_for_hole(Bytes bytes);
   // The last resort: all that is not pinned leaves; what the host does not take, and the operands — pinned
-  // once, by the caller — move to the low end. One that goes over the host may
-  // be there afterwards.
-  void compact(std::span<PagedBlock* const> operands);
+  // once, by the caller — move to the low end. One that goes over the host may be there afterwards. Of those
+  // at rest, which may be thousands after an optimizer's step, the ones that were not born just now move too
+  // if asked: what code between ops looks at are results.
+  enum class Resting : char { stay, move };
+  void compact(std::span<PagedBlock* const> operands, Resting resting = Resting::stay);
   // No block is dropped from now on, or again.
   void set_may_drop(bool may_drop) { options_.may_drop = may_drop; }
   bool may_drop() const { return options_.may_drop; }
@@ -113,6 +117,9 @@ class Pager {
   // Where the bytes can be read once no copy is under way, on the device or on the host; nullptr: nowhere.
   const std::byte* readable(const PagedBlock& block) const;
 
+  // To be thrown: there is no room for so many bytes in one piece. `what` begins the message.
+  OutOfMemory no_room(const std::string& what, Bytes bytes) const;
+
   // The event of all that was enqueued on compute. Call `compute_advanced` when something was, by anyone.
   Event compute_mark(Stamp stamp = Stamp::none);
   void compute_advanced() { ++tick_; }
@@ -120,7 +127,7 @@ class Pager {
   bool is_all_of_compute(Event mark) const { return mark_ == mark && marked_tick_ == tick_; }
   // REQUIRES: the name stays until the op has ended.
   void op_began(std::string_view name) {
-    ++now_;
+    if (++now_ - counted_at_ >= options_.small_rest) count_births();
     surprises_.op_began(name);
   }
   void op_ended() { surprises_.op_ended(); }
@@ -209,6 +216,12 @@ class Pager {
   bool may_rest(const PagedBlock& block) const {
     return options_.small_rest > 0 && block.bytes <= options_.largest_resting && !managed(block);
   }
+  // `small_rest` ops ago or longer: up to twice as long.
+  bool was_born_before(const PagedBlock& block) const { return block.handle < born_before_; }
+  void count_births() {
+    born_before_ = std::exchange(born_lately_, recipes_.table().next_handle());
+    counted_at_ = now_;
+  }
   bool managed(const PagedBlock& block) const { return block.bytes >= options_.smallest_managed; }
 
   static constexpr int kMeasuredOfPlan = 8;  // one in so many copies and waits
@@ -237,6 +250,9 @@ class Pager {
   Bytes resting_zone_;   // at the high end, for blocks that may rest: others go there only if they have to
   Bytes zone_hand_ = 0;  // where in it to look next for somebody to go
   RecentTimes copy_issues_;
+  std::int64_t counted_at_ = 0;  // when births were counted last, in ops
+  Handle born_lately_ = 0;       // what was born since then has this handle or a higher one
+  Handle born_before_ = 0;       // … since the time before
 
   // Kept like `waits_`.
   std::vector<ArenaPiece> pieces_;

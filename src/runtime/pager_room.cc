@@ -305,7 +305,7 @@ void Pager::move_low(PagedBlock& block) {
   if (block.resident()) slide_into(block, hole.offset);
 }
 
-void Pager::compact(std::span<PagedBlock* const> operands) {
+void Pager::compact(std::span<PagedBlock* const> operands, Resting resting) {
   if (!options_.may_move) return;
   ++statistics_.compactions;
   std::vector<PagedBlock*> moving;
@@ -314,6 +314,9 @@ void Pager::compact(std::span<PagedBlock* const> operands) {
   std::erase_if(moving, [&](PagedBlock* block) { return evict(*block); });
   for (PagedBlock* block : operands)
     if (block->resident() && block->pins == 1) moving.push_back(block);
+  if (resting == Resting::move)
+    for (const auto& [offset, block] : residents())
+      if (block->pins == 0 && rests(*block) && was_born_before(*block)) moving.push_back(block);
   const auto by_offset = [](const PagedBlock* a, const PagedBlock* b) {
     return a->at.region.offset < b->at.region.offset;
   };
@@ -351,6 +354,11 @@ std::string Pager::describe() const {
       arena_.capacity(), arena_.in_use(), pinned, pinned_blocks, resting, arena_.largest_hole());
   if (!refused_.empty()) text += "; " + host_.refusal();
   return text;
+}
+
+OutOfMemory Pager::no_room(const std::string& what, Bytes bytes) const {
+  const Bytes lacking = Arena::rounded(bytes) - arena_.largest_hole();
+  return OutOfMemory(fmt::format("{}: {}", what, describe()), std::max<Bytes>(lacking, 0));
 }
 
 void Pager::fill(DeviceStatistics& statistics) const {

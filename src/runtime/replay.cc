@@ -116,8 +116,7 @@ void Replay::cast(const Step& step) {
 
 void Replay::pin(const Step& step, std::span<PagedBlock* const> blocks, Bytes inside) {
   if (!pin_together(parts_.pager, blocks, inside, cast_.pins))
-    throw OutOfMemory(fmt::format("replay of op {}: no room for its operands of {} bytes: {}", step.name(),
-                                  arena_bytes(blocks), parts_.pager.describe()));
+    throw no_room_for(parts_.pager, fmt::format("replay of op {}", step.name()), blocks);
 }
 
 void Replay::run_function(const Step& step, ReplayFrame& frame) {

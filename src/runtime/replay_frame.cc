@@ -68,8 +68,8 @@ Handle ReplayFrame::malloc(Bytes bytes) {
         abandoned_ = true;
         throw AbandonOp{};
       }
-      throw OutOfMemory(fmt::format("replay of op {}: no room for {} bytes: {}", step_.name(), bytes,
-                                    parts_.pager.describe()));
+      throw parts_.pager.no_room(fmt::format("replay of op {}: no room for {} bytes", step_.name(), bytes),
+                                 bytes);
     }
   } catch (...) {
     parts_.lifetimes.erase(block);

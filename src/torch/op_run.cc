@@ -72,7 +72,7 @@ void OpRun::run(ExecContext& context) {
     steward_.platform().order_compute_after_current();
   } catch (const AbandonOp&) {
     steward_.platform().order_compute_after_current();
-    inside_ = std::max(inside_, running.malloced);
+    inside_ = std::max(inside_, running.inside_peak);
     // Somebody keeps memory that the op is about to lose.
     if (!running.births.empty())
       throw OutOfMemory("op " + profile_.name +
@@ -80,10 +80,10 @@ void OpRun::run(ExecContext& context) {
     throw;
   } catch (...) {
     steward_.platform().order_compute_after_current();
-    inside_ = std::max(inside_, running.malloced);
+    inside_ = std::max(inside_, running.inside_peak);
     throw;
   }
-  inside_ = std::max(inside_, running.malloced);
+  inside_ = std::max(inside_, running.inside_peak);
   take_results(running, recipe.get());
   const bool shows_all = hidden_.empty() && !result_without_storage_;
   if (!replayable_) return;

@@ -46,10 +46,13 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
       backend_(platform_->make_backend()),
       recipes_(std::make_unique<RecipePool>()) {
   DeviceOptions device;
-  device.limit = limit_ - platform_->ordinary_bytes();
+  beside_ = platform_->ordinary_bytes();
+  device.limit = limit_ - beside_;
   if (device.limit < Arena::kAlignment)
-    throw InputError(fmt::format("a limit of {} bytes, of which torch has {} already", limit_,
-                                 platform_->ordinary_bytes()));
+    throw InputError(
+        beside_ == 0
+            ? fmt::format("a limit of {} bytes: {} is the least", limit_, Arena::kAlignment)
+            : fmt::format("a limit of {} bytes, of which torch has {} already", limit_, beside_));
   device.host_limit = options.host_limit;
   device.mode = options.mode;
   device.allow_recompute = options.recompute;
@@ -126,7 +129,8 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
       if (address) return c10::DataPtr(address, address, &delete_address, place_);
       if (!running_->context) throw OtherMemory{};
     }
-    running_->malloced += Arena::rounded(signed_bytes(bytes));
+    running_->inside += Arena::rounded(signed_bytes(bytes));
+    running_->inside_peak = std::max(running_->inside_peak, running_->inside);
     const Handle block = running_->context->malloc(signed_bytes(bytes));
     platform_->order_current_after_compute();
     BlockRecord* record = running_->births.emplace_back(make_record(block, bytes));
@@ -144,7 +148,7 @@ std::optional<c10::DataPtr> Steward::allocate(std::size_t bytes) {
       return pointer_by_address(*record, record->open.data());
     } catch (const OutOfMemory& error) {
       if (wait_for_flight(lock)) continue;
-      raise(error.what() + advice(Arena::rounded(signed_bytes(bytes))));
+      raise(error.what() + advice(Arena::rounded(signed_bytes(bytes)), error.lacking()));
     }
   }
 }
@@ -166,7 +170,10 @@ inline void Steward::drop(BlockRecord* record) {
   }
   if (running_) {
     const auto it = std::find(running_->births.rbegin(), running_->births.rend(), record);
-    if (it != running_->births.rend()) running_->births.erase(std::next(it).base());
+    if (it != running_->births.rend()) {
+      running_->births.erase(std::next(it).base());
+      running_->inside -= Arena::rounded(signed_bytes(record->bytes));
+    }
   }
   pool_.give(*record);
 }
@@ -319,7 +326,7 @@ void Steward::exec(const OpInfo& info, const Operands& operands, const Bytes& in
     device_->exec(info, {operands.reads.data(), operands.reads.size()},
                   {operands.writes.data(), operands.writes.size()}, function);
   } catch (const OutOfMemory& error) {
-    throw WantOfMemory{error.what() + advice(operands.bytes + inside)};
+    throw WantOfMemory{error.what() + advice(operands.bytes + inside, error.lacking())};
   }
   const Bytes needed = operands.bytes + inside;
   largest_op_ = std::max(largest_op_, needed);
@@ -330,12 +337,16 @@ void Steward::exec(const OpInfo& info, const Operands& operands, const Bytes& in
     smallest_ = std::max(smallest_, needed + device_->bytes_that_stay());
 }
 
-Bytes Steward::smallest_limit() const { return std::max(smallest_, largest_op_ + pinned_bytes_); }
+Bytes Steward::smallest_limit() const { return beside_ + std::max(smallest_, largest_op_ + pinned_bytes_); }
 
-std::string Steward::advice(Bytes needed) const {
-  const Bytes smallest = std::max(needed + device_->bytes_that_stay(), smallest_limit());
+std::string Steward::advice(Bytes needed, Bytes lacking) const {
+  const Bytes in_bytes = std::max(beside_ + needed + device_->bytes_that_stay(), smallest_limit());
   if (options_.mode == Mode::observe)
-    return fmt::format("; only observing, nothing moves: it needs {} bytes", std::max(peak_bytes_, smallest));
+    return fmt::format("; only observing, nothing moves: it needs {} bytes", std::max(peak_bytes_, in_bytes));
+  const Bytes smallest = lacking > 0 ? std::max(in_bytes, limit_ + lacking) : in_bytes;
+  if (smallest <= limit_)
+    return fmt::format("; of {} bytes it would take {}, but not in one piece: a larger limit helps", limit_,
+                       smallest);
   return fmt::format("; the smallest limit that would work so far is {} bytes, {} of them pinned for good",
                      smallest, pinned_bytes_);
 }

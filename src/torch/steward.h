@@ -54,7 +54,8 @@ struct RunningOp {
   ExecContext* context = nullptr;  // null: there is no memory but what is scripted
   bool replay = false;
   c10::SmallVector<BlockRecord*, 4> births = {};  // that live, in malloc order
-  Bytes malloced = 0;                             // all it asked for, freed meanwhile or not
+  Bytes inside = 0;                               // they are, and …
+  Bytes inside_peak = 0;                          // … were at most, what there was no room for included
   MemoryScript* script = nullptr;                 // what it asks for is written to, and …
   ScriptedMemory* scripted = nullptr;             // … gets its memory from first, if that is known
 };
@@ -189,7 +190,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   void hand_over(const std::function<void(c10::StorageImpl&, const BlockRecord&, const Pin&)>& take);
   bool land_flights();
   bool stays(const BlockRecord& record) const;
-  std::string advice(Bytes needed) const;
+  std::string advice(Bytes needed, Bytes lacking) const;
 
   // What ops look at comes first, to lie in few cache lines.
   ReentrantMutex mutex_;
@@ -205,6 +206,7 @@ class Steward final : public MemorySource, public std::enable_shared_from_this<S
   StewardOptions options_;
   std::unique_ptr<Platform> platform_;
   Bytes limit_;
+  Bytes beside_ = 0;  // of it, that torch had before
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<RecipePool> recipes_;  // that the device remembers
   std::unique_ptr<Device> device_;

@@ -137,5 +137,93 @@ TEST(RestingBlocks, MakeRoomForEachOtherAllOverTheirZone) {
     EXPECT_EQ(d.value(large[i], 256 * kKiB), static_cast<int>(i)) << i;
 }
 
+// Every second place of a quarter of the arena has a small block that an op used just now.
+//  |               |-s-s-s-s|   →   |ssss|    made    |
+class SpreadResting : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kRest = 100;
+  static constexpr Bytes kMade = 52 * kKiB;
+
+  void spread() {
+    for (int i = 0; i < 32; ++i) small.push_back(d.input(512, i));
+    for (int i = 0; i < 16; ++i) {
+      d.device.free(small[static_cast<std::size_t>(i)]);
+      small.erase(small.begin() + i);
+    }
+  }
+  void ops(std::int64_t count) {
+    const Handle other = d.input(4 * kKiB, 0);
+    for (std::int64_t i = 0; i < count; ++i) d.increment_in_place(other, 4 * kKiB);
+    d.device.free(other);
+  }
+  void use() { d.device.exec({.name = "use"}, small, {}, [](ExecContext&) {}); }
+  Handle make(Bytes bytes) {
+    Handle made = 0;
+    d.device.exec({.name = "make"}, {}, {}, [&](ExecContext& context) {
+      made = context.malloc(bytes);
+      std::memset(context.data(made), 7, static_cast<std::size_t>(bytes));
+    });
+    return made;
+  }
+  void expect_all_as_they_were() {
+    for (std::size_t i = 0; i < small.size(); ++i)
+      EXPECT_EQ(d.value(small[i], 512), static_cast<int>(2 * i) + 1) << i;
+  }
+
+  SmallDevice d{{.limit = 64 * kKiB, .small_rest = kRest}, 2 * kKiB};
+  std::vector<Handle> small;
+};
+
+TEST_F(SpreadResting, MoveTogetherIfTheyAreOld) {
+  spread();
+  ops(2 * kRest);
+  use();
+  EXPECT_EQ(d.value(make(kMade), kMade), 7);
+  for (const Handle block : small) EXPECT_TRUE(d.is(block, BlockState::resident));
+  expect_all_as_they_were();
+}
+
+TEST_F(SpreadResting, StayWhereTheyAreIfTheyWereBornJustNow) {
+  ops(2 * kRest);
+  spread();
+  use();
+  std::vector<const std::byte*> lay;
+  for (const Handle block : small) lay.push_back(d.device.pin(block, PinFor::reading).data());
+  EXPECT_THROW(make(kMade), OutOfMemory);
+  for (std::size_t i = 0; i < small.size(); ++i)
+    EXPECT_EQ(d.device.pin(small[i], PinFor::reading).data(), lay[i]) << i;
+  expect_all_as_they_were();
+}
+
+// |        pinned|   made, but for a KiB|
+TEST(OutOfMemory, SaysHowMuchIsLacking) {
+  for (const Bytes lacking : {kKiB, Bytes{0}}) {
+    SmallDevice d({.limit = 16 * kKiB - lacking});
+    const Handle a = d.input(8 * kKiB, 1);
+    const auto make = [&] {
+      d.device.exec({.name = "make"}, {&a, 1}, {}, [](ExecContext& c) { c.malloc(8 * kKiB); });
+    };
+    try {
+      make();
+      EXPECT_EQ(lacking, 0);
+    } catch (const OutOfMemory& error) {
+      EXPECT_GT(lacking, 0);
+      EXPECT_EQ(error.lacking(), lacking);
+    }
+  }
+}
+
+TEST(OutOfMemory, SaysHowMuchIsLackingForOperands) {
+  SmallDevice d({.limit = 16 * kKiB});
+  const Handle a = d.input(12 * kKiB, 1), b = d.input(12 * kKiB, 2);
+  const Handle reads[] = {a, b};
+  try {
+    d.device.exec({.name = "both"}, reads, {}, [](ExecContext&) {});
+    FAIL() << "24 KiB are there at once in 16";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.lacking(), 8 * kKiB);
+  }
+}
+
 }  // namespace
 }  // namespace ebb::testing
