@@ -17,7 +17,7 @@ import sys
 import time
 from typing import Any
 
-from models import as_without_ebb
+from models import as_without_ebb, device_memory_in_use
 
 import torch
 from host_samples import import_model, limit_of, make_training, parser_of_runs
@@ -87,13 +87,14 @@ def run(options: argparse.Namespace, limit: dict[str, Any]) -> dict[str, Any]:
     training.settle(options.patience if limit else None)
     before = time.perf_counter() - start
     rows = steps_of(training, options.steps, bool(limit), options.wait)
-    return {"settled_s": before, "rows": rows, "status": ebb.status() if limit else {}}
+    return {"settled_s": before, "rows": rows, "device_memory": device_memory_in_use(), "status": ebb.status() if limit else {}}
 
 
 def show(what: str, answer: dict[str, Any]) -> None:
     rows, status = answer["rows"], answer["status"]
     predicted = f", predicted {status['predicted_step_ns'] / 1e6:.1f} of plain {status['plain_step_ns'] / 1e6:.1f}" if status else ""
-    print(f"== {what}: median {statistics.median(row['ms'] for row in rows):.1f} ms ({min(row['ms'] for row in rows):.1f} to {max(row['ms'] for row in rows):.1f}){predicted}; settled after {answer['settled_s']:.1f} s")
+    captured = f", {status['captured_bytes'] / 2**20:.0f} of them for {status['captures']} captures" if status and status["captures"] else ""
+    print(f"== {what}: median {statistics.median(row['ms'] for row in rows):.1f} ms ({min(row['ms'] for row in rows):.1f} to {max(row['ms'] for row in rows):.1f}){predicted}; settled after {answer['settled_s']:.1f} s; {answer['device_memory'] / 2**20:.0f} MiB of the device{captured}")
     names = list(rows[0])
     print("   " + " ".join(f"{name:>9}" for name in names))
     for row in rows:

@@ -20,7 +20,7 @@ import ebb
 
 SEED = 20261115
 COUNTED = ("bytes_out", "bytes_in", "replays", "captured_replays", "evictions", "planned_iterations", "left_out", "deviations")
-KEPT = ("planner", "refusal", "arena_high_water", "peak", "smallest_limit", "planning_seconds", "ops_per_iteration", "host_high_water")
+KEPT = ("planner", "refusal", "arena_high_water", "captures", "captured_bytes", "moved_captures", "peak", "smallest_limit", "planning_seconds", "ops_per_iteration", "host_high_water")
 CLOSE_ENOUGH = 1.02  # of a batch that does not fit to one that does
 
 

@@ -130,7 +130,7 @@ bool Conductor::is_time() {
 
 void Conductor::start_following() {
   if (follower_) left_out_before_ += follower_->left_out();
-  follower_.emplace(parts_, remaker_, *tracker_, plan_);
+  follower_.emplace(parts_, remaker_, *tracker_, timer_, plan_);
   followed_ = 0;
   has_looked_again_ = has_ended_search_ = false;
   has_right_times_.reset();
@@ -157,9 +157,11 @@ void Conductor::look_again() {
   }
   SeenTimes seen{.ops = log_.watched_ops(), .host = log_.watched_host(), .step = log_.shortest_step()};
   if (planner_.busy()) {  // perhaps for the wrong times
-    if (!has_right_times_)
-      has_right_times_ =
-          is_made_for(*plan_, iteration_->program, as_seen(iteration_->program, seen, machine_now()));
+    if (!has_right_times_) {
+      const TimedStep step = as_seen(iteration_->program, seen, machine_now());
+      has_right_times_ = is_made_for(*plan_, iteration_->program, step) &&
+                         are_alike(step_of(*plan_, step.program, step.machine), plan_->predicted_step);
+    }
     if (*has_right_times_) return;
     planner_.be_content();
     has_ended_search_ = true;

@@ -40,11 +40,12 @@ SurpriseKind kind_of(CommandKind left_out) {
 
 }  // namespace
 
-Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker,
+Follower::Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker, OpTimer& timer,
                    std::shared_ptr<const PreparedPlan> plan)
     : parts_(parts),
       remaker_(remaker),
       tracker_(tracker),
+      timer_(timer),
       plan_(std::move(plan)),
       program_(tracker.iteration().program),
       commands_(plan_->schedule.commands),
@@ -276,7 +277,12 @@ void Follower::replay(OpIndex position) {
   remade_.clear();
   for (const BlockId id : targets_[static_cast<std::size_t>(position)])
     if (PagedBlock* block = tracker_.bound(id); block && block->dropped()) remade_.push_back(block);
-  if (!remade_.empty()) remaker_.remake(remade_);
+  if (remade_.empty()) return;
+  if (!parts_.guide.wants_exact_times) return remaker_.remake(remade_);
+  const std::int64_t before = parts_.statistics.replays;
+  const Nanoseconds begin = timer_.now();
+  remaker_.remake(remade_);
+  timer_.host_pace().add_replays(parts_.statistics.replays - before, timer_.now() - begin);
 }
 
 bool Follower::is_target(BlockId block, OpIndex position) const {

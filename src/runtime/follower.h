@@ -6,6 +6,7 @@
 //     `---- before op 7 ----'         `- before its function -' `---- before op 8 ----'
 #pragma once
 
+#include "runtime/op_timer.h"
 #include "runtime/prepared_plan.h"
 #include "runtime/tracker.h"
 
@@ -14,7 +15,7 @@ namespace ebb {
 class Follower {
  public:
   // REQUIRES: all outlive the follower; the tracker's iteration has the plan's program.
-  Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker,
+  Follower(const RuntimeParts& parts, Remaker& remaker, const Tracker& tracker, OpTimer& timer,
            std::shared_ptr<const PreparedPlan> plan);
   ~Follower();
   Follower(const Follower&) = delete;
@@ -93,6 +94,7 @@ class Follower {
   const RuntimeParts& parts_;
   Remaker& remaker_;
   const Tracker& tracker_;
+  OpTimer& timer_;
   std::shared_ptr<const PreparedPlan> plan_;
   const Program& program_;
   std::span<const Command> commands_;  // of the plan

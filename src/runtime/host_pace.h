@@ -17,22 +17,30 @@ class HostPace {
     in_device_.add(in_device);
   }
 
+  // So many ops of a plan's replays were issued again, in all that time.
+  void add_replays(std::int64_t count, Nanoseconds time) {
+    if (count > 0) replays_.add(time / count);
+  }
+
   void clear() {
     whole_.clear();
     functions_.clear();
     in_device_.clear();
+    replays_.clear();
   }
 
   // Medians: too short rather than too long, since a plan that trusts in a slow host copies too much. One
-  // that is run again costs the host its function, not what the program does in between.
+  // that is run again costs the host what that was seen to take; until it was, its function, not what the
+  // program does in between.
   Nanoseconds op_issue() const { return whole_.median(); }
-  Nanoseconds replay_issue() const { return functions_.median(); }
+  Nanoseconds replay_issue() const { return (replays_.empty() ? functions_ : replays_).median(); }
   Nanoseconds follow_issue() const { return in_device_.median(); }
 
  private:
   RecentTimes whole_;
   RecentTimes functions_;
   RecentTimes in_device_;
+  RecentTimes replays_{1'024};  // few: once captured they take less (docs/notes/pytorch-adapter.md)
 };
 
 }  // namespace ebb

@@ -31,6 +31,7 @@ class OpTimer {
 
   // Of the ops that were timed, where the host is kept ahead meanwhile.
   HostPace& host_pace() { return host_pace_; }
+  Nanoseconds now() const { return recorder_.now(); }
 
   void update() {
     while (!pending_.empty() && backend_.happened(pending_.front().span.end)) {

@@ -27,6 +27,7 @@ class RecentTimes {
     next_ = 0;
   }
 
+  bool empty() const { return times_.empty(); }
   // 0 if there were none.
   Nanoseconds median() const {
     if (times_.empty()) return 0;

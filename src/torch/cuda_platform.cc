@@ -29,10 +29,9 @@ using Stream = c10::cuda::CUDAStream;
 // will do, as long as it does not depend on what is free at the moment.
 constexpr Bytes kWorkspacePart = 4;
 
-// Graphs take memory of the device beside the arena, which nobody counts. What libraries and other programs
-// may still want stays theirs; it is looked at now and then.
+// Graphs take memory of the device beside the arena. What libraries and other programs may still want stays
+// theirs.
 constexpr Bytes kLeftForOthers = 512 * kMiB;
-constexpr std::int64_t kCapturesAtOnce = 64;
 
 class Allocator;
 void free_address(void* address);
@@ -300,16 +299,18 @@ class CudaPlatform final : public Platform {
   }
   std::shared_ptr<CapturedWork> capture(std::function<void()> work) override {
     const c10::cuda::CUDAGuard guard(index_);
-    if (captures_++ % kCapturesAtOnce == 0) has_room_to_capture_ = free_memory() >= kLeftForOthers;
-    if (!has_room_to_capture_) return nullptr;
+    const Bytes free = free_memory();
+    if (free < kLeftForOthers) return nullptr;
     try {
       if (!aside_) aside_ = std::make_unique<CaptureStream>(index_);
     } catch (const BackendError&) {
       return nullptr;
     }
     cudaGraphExec_t graph = aside_->capture(work, compute_.stream());
+    captured_bytes_ += std::max<Bytes>(free - free_memory(), 0);
     return graph ? std::make_shared<CapturedGraph>(graph, compute_.stream()) : nullptr;
   }
+  Bytes captured_bytes() const override { return captured_bytes_; }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
     return std::make_unique<CudaGeneratorState>(
         generator ? *generator : at::cuda::detail::getDefaultCUDAGenerator(index_));
@@ -333,8 +334,7 @@ class CudaPlatform final : public Platform {
   c10::DeviceIndex index_;
   Stream compute_;
   std::unique_ptr<CaptureStream> aside_;  // once something was captured
-  std::int64_t captures_ = 0;
-  bool has_room_to_capture_ = false;
+  Bytes captured_bytes_ = 0;
 };
 
 }  // namespace

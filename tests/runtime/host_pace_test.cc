@@ -22,6 +22,19 @@ TEST(HostPace, WhatHappensNowAndThenDoesNotCount) {
   EXPECT_EQ(pace.follow_issue(), 4'000);
 }
 
+TEST(HostPace, AReplayCostsWhatItWasSeenToTake) {
+  HostPace pace;
+  for (int op = 0; op < 100; ++op) pace.add(30'000, 10'000, 4'000);
+  pace.add_replays(0, 70'000);
+  EXPECT_EQ(pace.replay_issue(), 10'000) << "none was seen";
+  for (int i = 0; i < 3; ++i) pace.add_replays(5, 20'000);
+  pace.add_replays(1, 90'000);
+  EXPECT_EQ(pace.replay_issue(), 4'000);
+  EXPECT_EQ(pace.op_issue(), 30'000);
+  pace.clear();
+  EXPECT_EQ(pace.replay_issue(), 0);
+}
+
 TEST(HostPace, WhatWasLongAgoIsForgotten) {
   HostPace pace;
   for (int op = 0; op < 5'000; ++op) pace.add(20'000, 10'000, 0);

@@ -195,6 +195,37 @@ TEST(SecondLook, AStepThatWaitsForItsHostIsPredicted) {
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
+// As where they are captured: plans then have what an op costs that is issued again, not the first time.
+TEST(SecondLook, ReplaysThatCostTheHostLessThanOpsArePlannedAsSuch) {
+  const Program program = timed_chain(12);
+  const Machine machine{.name = "virtual", .bandwidth_out = 1'000'000, .bandwidth_in = 1'000'000};
+  const HostTimes host{.op = 3'000'000, .queue = 100};
+  const HostTimes again{.op = 100'000, .queue = 100};
+  VirtualBackend backend(machine);
+  backend.set_host(host);
+  Device device(backend, looking_again(program, machine, [&] { return backend.host_now(); }));
+  OpIndex next = 0;
+  ProgramRunner runner(device, program, {.unit = kPiece, .work = [&](OpIndex i) {
+                                           const bool first_time = i == next;
+                                           if (first_time) next = (next + 1) % program.op_count();
+                                           backend.set_host(first_time ? host : again);
+                                           backend.work(program.op(i).duration);
+                                           backend.set_host(host);
+                                         }});
+  ASSERT_TRUE(run_until_planned(runner, device, 60));
+  EXPECT_EQ(device.followed()->machine.replay_issue, 0) << "nothing is known before a plan was watched";
+  run_while_improving(runner, device);
+  for (int i = 0; i < 4; ++i) runner.iterate();
+  EXPECT_FALSE(device.status().improving);
+  const std::vector<IterationStatistics> all = device.iterations();
+  ASSERT_GT(all.back().replays, 0);
+  EXPECT_EQ(device.followed()->machine.op_issue, host.op);
+  EXPECT_EQ(device.followed()->machine.replay_issue, again.op);
+  const auto predicted = static_cast<double>(device.status().predicted_step);
+  EXPECT_NEAR(static_cast<double>(all.back().step_time), predicted, 0.05 * predicted);
+  EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
 std::vector<std::string> planner_names() {
   std::vector<std::string> names;
   for (const Planner& planner : planners()) names.emplace_back(planner.name);
