@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, limit: dict[str, Any]) -> dict[str, Any]:
 def show(what: str, answer: dict[str, Any]) -> None:
     rows, status = answer["rows"], answer["status"]
     predicted = f", predicted {status['predicted_step_ns'] / 1e6:.1f} of plain {status['plain_step_ns'] / 1e6:.1f}" if status else ""
-    captured = f", {status['captured_bytes'] / 2**20:.0f} of them for {status['captures']} captures" if status and status["captures"] else ""
+    captured = f", {status['captures']} captures" if status and status["captures"] else ""
     print(f"== {what}: median {statistics.median(row['ms'] for row in rows):.1f} ms ({min(row['ms'] for row in rows):.1f} to {max(row['ms'] for row in rows):.1f}){predicted}; settled after {answer['settled_s']:.1f} s; {answer['device_memory'] / 2**20:.0f} MiB of the device{captured}")
     names = list(rows[0])
     print("   " + " ".join(f"{name:>9}" for name in names))

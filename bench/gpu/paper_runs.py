@@ -20,7 +20,7 @@ import ebb
 
 SEED = 20261115
 COUNTED = ("bytes_out", "bytes_in", "replays", "captured_replays", "evictions", "planned_iterations", "left_out", "deviations")
-KEPT = ("planner", "refusal", "arena_high_water", "captures", "captured_bytes", "moved_captures", "peak", "smallest_limit", "planning_seconds", "ops_per_iteration", "host_high_water")
+KEPT = ("planner", "refusal", "arena_high_water", "captures", "moved_captures", "peak", "smallest_limit", "planning_seconds", "ops_per_iteration", "host_high_water")
 CLOSE_ENOUGH = 1.02  # of a batch that does not fit to one that does
 
 
@@ -156,6 +156,8 @@ def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, b
     except ebb.OutOfMemory as error:
         return answer | {"follows": False, "refusal": str(error)}
     status = ebb.status()
+    if case.device == "cuda":
+        answer["device_memory"] = device_memory_in_use()
     answer |= {"steps": training.steps} | {name: status[name] for name in KEPT}
     return answer | ({"bits": training.bits()} if bits and answer["follows"] else {})
 

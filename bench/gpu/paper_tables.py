@@ -163,7 +163,8 @@ class Tables:
         self.measure("deep", network, "plain before", paper_runs.plain, case)
         row = self.measure("deep", network, "ebb", paper_runs.planned, case, limit, patience=self.patience(100), bits=True, capture=self.options.capture, plans=self.options.plans)
         self.measure("deep", network, "plain", paper_runs.plain, case, steps_for_bits=row["steps"] if row else 0)
-        self.measure("deep", network, "sublinear", paper_runs.planned, case, limit, "sublinear", patience=0)
+        if not self.options.ours_alone:
+            self.measure("deep", network, "sublinear", paper_runs.planned, case, limit, "sublinear", patience=0)
 
     def batch(self) -> None:
         network = self.sizes.resnet50
@@ -185,6 +186,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=8, help="that are timed")
     parser.add_argument("--patience", type=float, help="seconds that a better plan is waited for, in `deep` (100 unless told) and `batch` (20)")
     parser.add_argument("--plans", help="folder of plans, in `deep`: a second call is without a search")
+    parser.add_argument("--ours-alone", action="store_true", help="without the paper's own planner, in `deep`")
     parser.add_argument("--capture", action="store_true", help="capture replays that repeat, in `deep`")
     parser.add_argument("--timeout", type=float, help="seconds for one measurement")
     shares = ", ".join(f"{whole:.0f} for {name}" for name, (whole, _) in PARTS.items())

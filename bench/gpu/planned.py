@@ -253,7 +253,7 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
         follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
         off = lambda measured, foretold: f"{100 * (measured / foretold - 1) if foretold else 0:+.2f} %"  # noqa: E731
         of_fastest = r["ms"] / fastest
-        captured = f", {r['per_step']['captured_replays']:.0f} of them captured with {status['captured_bytes'] / MIB:.0f} MiB" if options.capture else ""
+        captured = f", {r['per_step']['captured_replays']:.0f} of them captured" if options.capture else ""
         words = (
             f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), {of_fastest:.4f} x the fastest plain, predicted {predicted:.4f} ({off(ratio, predicted)}; {off(of_fastest, predicted)}), "
             f"{r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({off(1e6 * r['ms'], status['predicted_step_ns'])}), {'same bits' if same else 'OTHER BITS'}, "

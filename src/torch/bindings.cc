@@ -165,7 +165,7 @@ py::dict status() {
   if (!steward) return answer;
   DeviceStatistics numbers;
   DeviceStatus state;
-  Bytes smallest = 0, live = 0, peak = 0, pinned = 0, captured_bytes = 0;
+  Bytes smallest = 0, live = 0, peak = 0, pinned = 0;
   std::size_t flights = 0;
   std::int64_t captured = 0, enqueued = 0, elsewhere = 0;
   {
@@ -181,7 +181,6 @@ py::dict status() {
     flights = steward->flights();
     if (const CapturedReplays* replays = steward->captured_replays()) {
       captured = replays->captured();
-      captured_bytes = steward->platform().captured_bytes();
       enqueued = replays->enqueued();
       elsewhere = replays->elsewhere();
     }
@@ -204,7 +203,6 @@ py::dict status() {
   answer["remakes"] = numbers.remakes;
   answer["replays"] = numbers.replays;
   answer["captures"] = captured;
-  answer["captured_bytes"] = captured_bytes;
   answer["captured_replays"] = enqueued;
   answer["moved_captures"] = elsewhere;
   answer["kept_for_replay"] = numbers.kept_for_replay;

@@ -14,6 +14,7 @@
 
 #include "backend/cuda/checked.h"
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/launch_list.h"
 #include "runtime/measured_machine.h"
 #include "torch/cuda_forwarding.h"
 #include "torch/platform.h"
@@ -28,10 +29,6 @@ using Stream = c10::cuda::CUDAStream;
 // Largest workspace that cuDNN's benchmark mode is told it may have, as a part of the limit. Any constant
 // will do, as long as it does not depend on what is free at the moment.
 constexpr Bytes kWorkspacePart = 4;
-
-// Graphs take memory of the device beside the arena. What libraries and other programs may still want stays
-// theirs.
-constexpr Bytes kLeftForOthers = 512 * kMiB;
 
 class Allocator;
 void free_address(void* address);
@@ -145,56 +142,16 @@ class CudaGeneratorState final : public GeneratorState {
   std::uint64_t offset_ = 0;
 };
 
-// Nobody else should come upon it.
-void forget_error() { static_cast<void>(cudaGetLastError()); }
-
-class CapturedGraph final : public CapturedWork {
+class CapturedLaunches final : public CapturedWork {
  public:
-  CapturedGraph(cudaGraphExec_t graph, cudaStream_t onto) : graph_(graph), onto_(onto) {}
-  // One that still runs is freed when it has.
-  ~CapturedGraph() override { cudaGraphExecDestroy(graph_); }
-  CapturedGraph(const CapturedGraph&) = delete;
-  CapturedGraph& operator=(const CapturedGraph&) = delete;
-  bool enqueue() override {
-    if (cudaGraphLaunch(graph_, onto_) == cudaSuccess) return true;
-    forget_error();
-    return false;
-  }
+  CapturedLaunches(std::unique_ptr<LaunchList> launches, cudaStream_t onto)
+      : launches_(std::move(launches)), onto_(onto) {}
+  bool enqueue() override { return launches_->launch(onto_); }
 
  private:
-  cudaGraphExec_t graph_;
+  std::unique_ptr<LaunchList> launches_;
   cudaStream_t onto_;
 };
-
-bool is_on_the_device(const void* memory) {
-  cudaPointerAttributes attributes = {};
-  return cudaPointerGetAttributes(&attributes, memory) == cudaSuccess &&
-         attributes.type == cudaMemoryTypeDevice;
-}
-
-bool is_within_the_device(const cudaMemcpy3DParms& copy) {
-  if (copy.kind == cudaMemcpyDeviceToDevice) return true;
-  return copy.kind == cudaMemcpyDefault && is_on_the_device(copy.srcPtr.ptr) &&
-         is_on_the_device(copy.dstPtr.ptr);
-}
-
-// Kernels, and what moves bytes within the device: nothing that would read host memory when it is launched.
-// And not nothing at all: what an op does elsewhere would be lost.
-bool stays_on_the_device(cudaGraph_t graph) {
-  std::size_t count = 0;
-  if (cudaGraphGetNodes(graph, nullptr, &count) != cudaSuccess) return false;
-  std::vector<cudaGraphNode_t> nodes(count);
-  if (count == 0 || cudaGraphGetNodes(graph, nodes.data(), &count) != cudaSuccess) return false;
-  return std::all_of(nodes.begin(), nodes.end(), [](cudaGraphNode_t node) {
-    cudaGraphNodeType type = cudaGraphNodeTypeHost;
-    if (cudaGraphNodeGetType(node, &type) != cudaSuccess) return false;
-    if (type != cudaGraphNodeTypeMemcpy)
-      return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemset ||
-             type == cudaGraphNodeTypeEmpty;
-    cudaMemcpy3DParms copy = {};
-    return cudaGraphMemcpyNodeGetParams(node, &copy) == cudaSuccess && is_within_the_device(copy);
-  });
-}
 
 // A stream that nobody else uses: the default one cannot be captured, and torch's are given to programs.
 class CaptureStream {
@@ -207,38 +164,27 @@ class CaptureStream {
   CaptureStream(const CaptureStream&) = delete;
   CaptureStream& operator=(const CaptureStream&) = delete;
 
-  // Made ready for a stream. Null: it could not be captured. Other threads may do whatever they like
-  // meanwhile.
-  cudaGraphExec_t capture(const std::function<void()>& work, cudaStream_t onto) {
-    cudaGraphExec_t executable = record(work);
-    if (executable && cudaGraphUpload(executable, onto) != cudaSuccess) {
-      cudaGraphExecDestroy(executable);
-      executable = nullptr;
+  // Null: it could not be captured. Other threads may do whatever they like meanwhile.
+  std::unique_ptr<LaunchList> capture(const std::function<void()>& work) {
+    cudaGraph_t graph = nullptr;
+    bool done = false;
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) == cudaSuccess) {
+      try {
+        const c10::cuda::CUDAStreamGuard onto(*torch_);
+        work();
+        done = true;
+      } catch (...) {
+        // What the op does cannot be captured: it waits for the device, say.
+      }
+      done = cudaStreamEndCapture(stream_, &graph) == cudaSuccess && done;
     }
-    if (!executable) forget_error();
-    return executable;
+    if (done) return LaunchList::of(graph);
+    if (graph) cudaGraphDestroy(graph);
+    static_cast<void>(cudaGetLastError());  // nobody else should come upon it
+    return nullptr;
   }
 
  private:
-  cudaGraphExec_t record(const std::function<void()>& work) {
-    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess) return nullptr;
-    bool done = false;
-    try {
-      const c10::cuda::CUDAStreamGuard onto(*torch_);
-      work();
-      done = true;
-    } catch (...) {
-      // What the op does cannot be captured: it waits for the device, say.
-    }
-    cudaGraph_t graph = nullptr;
-    const bool ended = cudaStreamEndCapture(stream_, &graph) == cudaSuccess;
-    cudaGraphExec_t executable = nullptr;
-    const bool made = ended && done && stays_on_the_device(graph) &&
-                      cudaGraphInstantiateWithFlags(&executable, graph, 0) == cudaSuccess;
-    if (graph) cudaGraphDestroy(graph);
-    return made ? executable : nullptr;
-  }
-
   cudaStream_t stream_ = nullptr;
   std::optional<Stream> torch_;
 };
@@ -299,18 +245,15 @@ class CudaPlatform final : public Platform {
   }
   std::shared_ptr<CapturedWork> capture(std::function<void()> work) override {
     const c10::cuda::CUDAGuard guard(index_);
-    const Bytes free = free_memory();
-    if (free < kLeftForOthers) return nullptr;
     try {
       if (!aside_) aside_ = std::make_unique<CaptureStream>(index_);
     } catch (const BackendError&) {
       return nullptr;
     }
-    cudaGraphExec_t graph = aside_->capture(work, compute_.stream());
-    captured_bytes_ += std::max<Bytes>(free - free_memory(), 0);
-    return graph ? std::make_shared<CapturedGraph>(graph, compute_.stream()) : nullptr;
+    std::unique_ptr<LaunchList> launches = aside_->capture(work);
+    if (!launches) return nullptr;
+    return std::make_shared<CapturedLaunches>(std::move(launches), compute_.stream());
   }
-  Bytes captured_bytes() const override { return captured_bytes_; }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
     return std::make_unique<CudaGeneratorState>(
         generator ? *generator : at::cuda::detail::getDefaultCUDAGenerator(index_));
@@ -334,7 +277,6 @@ class CudaPlatform final : public Platform {
   c10::DeviceIndex index_;
   Stream compute_;
   std::unique_ptr<CaptureStream> aside_;  // once something was captured
-  Bytes captured_bytes_ = 0;
 };
 
 }  // namespace

@@ -70,9 +70,6 @@ class Platform {
   virtual void order_compute_after(void* /*stream*/) {}
   // Captures what `work` enqueues on the program's current stream, which is not done. Null: it cannot be.
   virtual std::shared_ptr<CapturedWork> capture(std::function<void()> work) = 0;
-  // What the device has taken for captured work so far, beside the backend's memory; what was given back for
-  // work that is gone is used again.
-  virtual Bytes captured_bytes() const { return 0; }
   // Of the generator given, or of the device's default one.
   virtual std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) = 0;
 };
