@@ -11,6 +11,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "trace/program.h"
 
@@ -31,6 +32,9 @@ struct OpInfo {
 class ExecContext;
 using ExecFunction = std::function<void(ExecContext&)>;
 
+// Of an op that is run again.
+enum class SideEffects : char { as_before, none };
+
 class ExecContext {
  public:
   virtual ~ExecContext() = default;
@@ -47,8 +51,9 @@ class ExecContext {
   virtual bool is_extra(Handle) const { return false; }
   // May this op be run again? If so, its function may say how; otherwise it is the function that runs again.
   virtual bool wants_recipe() const { return false; }
-  // nullptr: it cannot be run again after all.
-  virtual void set_recipe(ExecFunction) {}
+  // nullptr: it cannot be run again after all. With SideEffects::none it gets no memory for them then.
+  virtual void set_recipe(ExecFunction, SideEffects) {}
+  void set_recipe(ExecFunction recipe) { set_recipe(std::move(recipe), SideEffects::as_before); }
 };
 
 }  // namespace ebb

@@ -226,7 +226,8 @@ StepId Executor::record_step(OpCall& call, const ExecFunction& function) {
   for (const Operand& operand : call.operands) {
     const PagedBlock& block = *operand.block;
     if (operand.side_effect) {
-      step.side_effects.push_back({block.handle, block.bytes});
+      if (call.recipe_effects == SideEffects::as_before)
+        step.side_effects.push_back({block.handle, block.bytes});
       continue;
     }
     if (operand.version > 0) step.inputs.push_back({block.handle, operand.version, operand.maker});

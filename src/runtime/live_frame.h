@@ -50,12 +50,14 @@ struct OpCall {
   ChangingBlocks changing = {};
   std::vector<Handle> freed_after = {};  // freed in the op, not its own
   ExecFunction recipe = {};              // what to run again, if its function said so
+  SideEffects recipe_effects = SideEffects::as_before;
   std::vector<RecordedMemory> memory = {};
   std::uint64_t signature = 0;  // by which history knows it, where no plan does
 
   // For the next op; keeps what its vectors have allocated.
   void clear() {
     if (recipe) recipe = nullptr;
+    recipe_effects = SideEffects::as_before;
     operands.clear();
     births.clear();
     memory.clear();
@@ -109,7 +111,9 @@ class LiveFrame final : public OpFrame {
   void free(Handle block) override;
   std::uint64_t seed() const override { return seed_; }
   bool wants_recipe() const override { return call_.wants_recipe && call_.replayable; }
-  void set_recipe(ExecFunction recipe) override {
+  using ExecContext::set_recipe;
+  void set_recipe(ExecFunction recipe, SideEffects effects) override {
+    call_.recipe_effects = effects;
     call_.replayable = call_.replayable && recipe != nullptr;
     call_.recipe = std::move(recipe);
   }

@@ -104,6 +104,9 @@ constexpr std::string_view kOnlyLaunch[] = {"convolution",
                                             "clone",
                                             "embedding"};
 
+// With running statistics and without, the results of training are the same bits.
+constexpr std::string_view kOptionalStatistics[] = {"native_batch_norm", "cudnn_batch_norm"};
+
 // Per tensor, whatever else is in the list; the others of the family stay whole.
 constexpr std::string_view kListFamilies[] = {"_foreach_", "_fused_adam", "_fused_sgd", "_fused_adagrad",
                                               "_amp_foreach_non_finite_check_and_unscale_"};
@@ -216,6 +219,7 @@ std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op) {
   profile->replayable = profile->treatment == Treatment::op && !is_one_of(name, kNotReplayable) &&
                         std::all_of(schema.returns().begin(), schema.returns().end(),
                                     [](const c10::Argument& result) { return is_tensor(*result.type()); });
+  profile->side_effects_are_optional = is_one_of(name, kOptionalStatistics);
   profile->only_launches = profile->replayable && !profile->random && is_one_of(name, kOnlyLaunch);
   return profile;
 }

@@ -35,6 +35,8 @@ struct OpProfile {
   // It does nothing on the host but launch work on its tensors. Known of the commonest; others may wait for
   // the device, read host memory later, or call a library that keeps workspaces.
   bool only_launches = false;
+  // It makes the same results if the arguments that are side effects are left out.
+  bool side_effects_are_optional = false;
   int training_argument = -1;  // which one says that side effects happen; -1: they always do
   std::size_t results = 0;
   c10::SmallVector<ArgumentUse, 12> arguments;

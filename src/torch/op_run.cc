@@ -89,7 +89,8 @@ void OpRun::run(ExecContext& context) {
   if (!replayable_) return;
   if (!shows_all || (wants_recipe && !recipe)) return context.set_recipe(nullptr);
   if (!recipe) return;
-  context.set_recipe([recipe](ExecContext& replayed) { recipe->replay(replayed); });
+  context.set_recipe([recipe](ExecContext& replayed) { recipe->replay(replayed); },
+                     recipe->has_side_effects() ? SideEffects::as_before : SideEffects::none);
 }
 
 // Makes the blocks known that were born for results, and tells the recipe, if there is one.

@@ -70,14 +70,21 @@ void CallRecipe::clear() {
   values_.clear();
   tensors_.clear();
   results_.clear();
+  leaves_side_effects_out_ = false;
   generator_state_.reset();
   generator_.reset();
 }
 
 bool CallRecipe::add(c10::ArrayRef<c10::IValue> arguments) {
   arguments_.reserve(arguments.size());
-  return std::all_of(arguments.begin(), arguments.end(),
-                     [&](const c10::IValue& argument) { return add_argument(argument); });
+  const OpProfile& profile = profile_of(op_);
+  leaves_side_effects_out_ = profile.side_effects_are_optional && profile.training_argument >= 0 &&
+                             arguments[static_cast<std::size_t>(profile.training_argument)].toBool();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const bool left_out = leaves_side_effects_out_ && profile.arguments[i].side_effect;
+    if (!add_argument(left_out ? c10::IValue() : arguments[i])) return false;
+  }
+  return true;
 }
 
 void CallRecipe::add_block(const BlockRecord& record, const at::Tensor& tensor) {

@@ -27,6 +27,8 @@ class CallRecipe {
 
   // false: one cannot be remembered.
   [[nodiscard]] bool add(c10::ArrayRef<c10::IValue> arguments);
+  // Will it have those that it has now, when it runs again?
+  bool has_side_effects() const { return !leaves_side_effects_out_; }
   void set_generator(std::shared_ptr<const GeneratorState> state, std::optional<at::Generator> generator) {
     generator_state_ = std::move(state);
     generator_ = std::move(generator);
@@ -87,6 +89,7 @@ class CallRecipe {
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
+  bool leaves_side_effects_out_ = false;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;
   std::vector<at::Tensor> values_;  // copies that are nobody else's

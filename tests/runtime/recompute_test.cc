@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device_fixture.h"
+#include "trace/error.h"
 
 namespace ebb::testing {
 namespace {
@@ -124,6 +125,33 @@ TEST_F(Recompute, RepeatsNoSideEffect) {
   while (!d.is(*made, BlockState::dropped) && filler.size() < 4) filler.push_back(d.input(2 * k4, 99));
   ASSERT_TRUE(d.is(*made, BlockState::dropped));
   EXPECT_EQ(d.value(*made, k4), 1);
+  EXPECT_EQ(static_cast<int>(d.device.pin(count, PinFor::reading).data()[0]), 1);
+}
+
+TEST_F(Recompute, HasNoMemoryForSideEffectsThatItDoesWithout) {
+  const Handle count = d.input(512, 0);
+  const auto made = std::make_shared<Handle>(0);
+  int replays = 0;
+  d.device.exec({.name = "norm", .replayable = true, .side_effects = {&count, 1}}, {&a, 1}, {},
+                [&, made, count, this](ExecContext& c) {
+                  const auto compute = [made, this](ExecContext& context) {
+                    *made = context.malloc(k4);
+                    std::memcpy(context.data(*made), context.data(a), static_cast<std::size_t>(k4));
+                  };
+                  compute(c);
+                  c.data(count)[0] = std::byte{1};
+                  c.set_recipe(
+                      [&replays, compute, count](ExecContext& again) {
+                        ++replays;
+                        compute(again);
+                        EXPECT_THROW(again.data(count), InputError);
+                      },
+                      SideEffects::none);
+                });
+  while (!d.is(*made, BlockState::dropped) && filler.size() < 4) filler.push_back(d.input(2 * k4, 99));
+  ASSERT_TRUE(d.is(*made, BlockState::dropped));
+  EXPECT_EQ(d.value(*made, k4), 1);
+  EXPECT_EQ(replays, 1);
   EXPECT_EQ(static_cast<int>(d.device.pin(count, PinFor::reading).data()[0]), 1);
 }
 
