@@ -182,8 +182,8 @@ def limit(
     device      "cuda" or "cpu"; None: cuda if there is one
     stress      for tests: after every op, everything that can leave does; without a plan unless a planner is named
     record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
-    capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, as
-                CUDA graphs, which costs the host less
+    capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, and
+                launched as that from then on, which costs the host less
     plans       a folder in which plans are kept: a later run of the same iteration within the same limit follows them at
                 once
 

@@ -54,10 +54,9 @@ bool is_to_the_end(const Preparation& found, const OwnTime& time) {
   return !found.cut_short || time.is_most();
 }
 
-// Would it be made for that step again? Links are not in its times, but in what it takes.
+// Would it be made for that step again?
 bool holds_for(const KeptPlan& kept, const TimedStep& step) {
-  return kept.searched && is_made_for(*kept.plan, kept.step.program, step) &&
-         are_alike(step_of(*kept.plan, step.program, step.machine), kept.plan->predicted_step);
+  return kept.searched && still_holds(*kept.plan, kept.step.program, step);
 }
 
 // What a plan is of; whether it holds here is found out by trying.
@@ -323,10 +322,8 @@ void BackgroundPlanner::work_again(const FollowedPlan& followed, const Machine& 
   try {
     const PreparedPlan& current = *followed.plan;
     const Program& before = followed.iteration->program;
-    TimedStep step = as_seen(before, followed.seen, machine);
-    if (followed.seen.step > 0) step = calibrated(std::move(step), current, followed.seen.step);
-    if (followed.was_searching || !is_made_for(current, before, step) ||
-        !are_alike(step_of(current, step.program, step.machine), current.predicted_step)) {
+    TimedStep step = seen_under(current, before, followed.seen, machine);
+    if (followed.was_searching || !still_holds(current, before, step)) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           ScriptedIteration{std::move(step.program), followed.iteration->script});
       plan_again(news, current, step.machine);

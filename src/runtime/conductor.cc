@@ -158,9 +158,8 @@ void Conductor::look_again() {
   SeenTimes seen{.ops = log_.watched_ops(), .host = log_.watched_host(), .step = log_.shortest_step()};
   if (planner_.busy()) {  // perhaps for the wrong times
     if (!has_right_times_) {
-      const TimedStep step = as_seen(iteration_->program, seen, machine_now());
-      has_right_times_ = is_made_for(*plan_, iteration_->program, step) &&
-                         are_alike(step_of(*plan_, step.program, step.machine), plan_->predicted_step);
+      const Program& program = iteration_->program;
+      has_right_times_ = still_holds(*plan_, program, seen_under(*plan_, program, seen, machine_now()));
     }
     if (*has_right_times_) return;
     planner_.be_content();

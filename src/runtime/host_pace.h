@@ -17,7 +17,7 @@ class HostPace {
     in_device_.add(in_device);
   }
 
-  // So many ops of a plan's replays were issued again, in all that time.
+  // So many ops of a plan's replays were issued again, in all that time; the same holds for it.
   void add_replays(std::int64_t count, Nanoseconds time) {
     if (count > 0) replays_.add(time / count);
   }

@@ -58,7 +58,7 @@ bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes insid
   for (const Pager::Resting resting : {Pager::Resting::stay, Pager::Resting::move}) {
     pager.compact(blocks, resting);
     pinned = pin_all(pager, blocks, pins);
-    if (pinned && pager.make_hole(inside)) return true;
+    if (pinned && (pager.make_hole(inside) || arena_bytes(blocks) + inside > pager.capacity())) return true;
   }
   return pinned;
 }

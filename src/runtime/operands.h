@@ -10,8 +10,9 @@
 namespace ebb {
 
 // Pins the blocks as they become resident; blocks that have no bytes yet get some. Then makes a hole of
-// `inside` bytes, compacting the blocks if they stand in its way; a hole that cannot be made is not an error,
-// the op may need less. false: the blocks themselves do not fit. REQUIRES: none is dropped; each block once.
+// `inside` bytes, compacting the blocks, and then those that rest, if they stand in its way; a hole that
+// cannot be made is not an error, the op may need less. false: the blocks themselves do not fit. REQUIRES:
+// none is dropped; each block once.
 [[nodiscard]] bool pin_together(Pager& pager, std::span<PagedBlock* const> blocks, Bytes inside,
                                 PinnedBlocks& pins);
 

@@ -11,7 +11,8 @@ namespace ebb {
 
 class OutOfMemory : public std::runtime_error {
  public:
-  // `lacking`: how much longer the longest hole would have to be; 0: not known.
+  // `lacking`: how much longer the longest hole would have to be, or, where not even an op's operands fit at
+  // once, the arena; 0: not known.
   explicit OutOfMemory(const std::string& message, Bytes lacking = 0)
       : std::runtime_error(message), lacking_(lacking) {}
 

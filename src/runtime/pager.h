@@ -41,8 +41,9 @@ struct PagerOptions {
   Bytes smallest_managed = 64 * kKiB;  // smaller blocks lie together and move only if nothing else helps
   bool may_move = true;                // false: nothing leaves (observe mode)
   bool may_drop = false;
-  std::int64_t small_rest = 0;  // ops for which a small block stays after its last use, whatever happens …
-  Bytes largest_resting = 16 * kKiB;  // … if it has at most so many bytes and is not managed
+  std::int64_t small_rest = 0;  // ops for which a small block stays after its last use …
+  // … if it has at most so many bytes and is not managed. As a last resort one that was born before moves.
+  Bytes largest_resting = 16 * kKiB;
   // Called when a block got another address, or none: it left.
   std::function<void(Handle, std::byte*)> on_move = {};
 };

@@ -106,4 +106,15 @@ TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measu
   return step;
 }
 
+TimedStep seen_under(const PreparedPlan& plan, const Program& program, const SeenTimes& seen,
+                     const Machine& machine) {
+  TimedStep step = as_seen(program, seen, machine);
+  return seen.step > 0 ? calibrated(std::move(step), plan, seen.step) : step;
+}
+
+bool still_holds(const PreparedPlan& plan, const Program& program, const TimedStep& step) {
+  return is_made_for(plan, program, step) &&
+         are_alike(step_of(plan, step.program, step.machine), plan.predicted_step);
+}
+
 }  // namespace ebb

@@ -37,6 +37,15 @@ bool is_made_for(const PreparedPlan& plan, const Program& program, const TimedSt
 // only prove itself right. REQUIRES: the plan was made for this program, whatever its times; measured > 0.
 TimedStep calibrated(TimedStep step, const PreparedPlan& plan, Nanoseconds measured);
 
+// What was seen while the plan was followed, which was made for `program`: calibrated, if a whole step of it
+// was measured.
+TimedStep seen_under(const PreparedPlan& plan, const Program& program, const SeenTimes& seen,
+                     const Machine& machine);
+
+// Is the plan, made for `program`, made for these times too, and does it take with them what was predicted?
+// Links are not in the times, but in what it takes.
+bool still_holds(const PreparedPlan& plan, const Program& program, const TimedStep& step);
+
 // What the plan takes, addresses included, if ops take the program's times.
 Nanoseconds step_of(const PreparedPlan& plan, const Program& program, const Machine& machine);
 

@@ -1,5 +1,7 @@
 #include "torch/call.h"
 
+#include <algorithm>
+
 #include "runtime/arena.h"
 #include "torch/tensor_args.h"
 
@@ -21,6 +23,14 @@ void Operands::add(const at::Tensor& tensor, const ArgumentUse& use, bool trains
   }
   if (use.writes) writes.push_back(record->handle);
   if (use.reads || !covers_storage(tensor)) reads.push_back(record->handle);
+}
+
+bool Operands::side_effects_are_nothing_else() const {
+  const auto is_in = [](const auto& handles, Handle handle) {
+    return std::find(handles.begin(), handles.end(), handle) != handles.end();
+  };
+  return std::none_of(side_effects.begin(), side_effects.end(),
+                      [&](Handle handle) { return is_in(reads, handle) || is_in(writes, handle); });
 }
 
 Operands BoxedCall::operands(Steward& steward) const {

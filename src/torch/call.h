@@ -27,6 +27,9 @@ class Operands {
     return !on_device_ && !asks_for_device_ && (has_tensors_ || !steward_.place().is_cpu());
   }
 
+  // No view of the same storage is read or written.
+  bool side_effects_are_nothing_else() const;
+
   c10::SmallVector<Handle, 8> reads;
   c10::SmallVector<Handle, 4> writes;
   c10::SmallVector<Handle, 2> side_effects;

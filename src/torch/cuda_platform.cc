@@ -144,12 +144,16 @@ class CudaGeneratorState final : public GeneratorState {
 
 class CapturedLaunches final : public CapturedWork {
  public:
-  CapturedLaunches(std::unique_ptr<LaunchList> launches, cudaStream_t onto)
-      : launches_(std::move(launches)), onto_(onto) {}
-  bool enqueue() override { return launches_->launch(onto_); }
+  CapturedLaunches(std::unique_ptr<LaunchList> launches, int device, cudaStream_t onto)
+      : launches_(std::move(launches)), device_(device), onto_(onto) {}
+  bool enqueue() override {
+    const CurrentDevice current(device_);  // the driver's calls are made in this thread's context
+    return launches_->launch(onto_);
+  }
 
  private:
   std::unique_ptr<LaunchList> launches_;
+  int device_;
   cudaStream_t onto_;
 };
 
@@ -252,7 +256,7 @@ class CudaPlatform final : public Platform {
     }
     std::unique_ptr<LaunchList> launches = aside_->capture(work);
     if (!launches) return nullptr;
-    return std::make_shared<CapturedLaunches>(std::move(launches), compute_.stream());
+    return std::make_shared<CapturedLaunches>(std::move(launches), index_, compute_.stream());
   }
   std::unique_ptr<GeneratorState> save_generator(const std::optional<at::Generator>& generator) override {
     return std::make_unique<CudaGeneratorState>(

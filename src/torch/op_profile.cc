@@ -104,7 +104,7 @@ constexpr std::string_view kOnlyLaunch[] = {"convolution",
                                             "clone",
                                             "embedding"};
 
-// With running statistics and without, the results of training are the same bits.
+// With running statistics and without, the results of training are the same bits, if there is a weight.
 constexpr std::string_view kOptionalStatistics[] = {"native_batch_norm", "cudnn_batch_norm"};
 
 // Per tensor, whatever else is in the list; the others of the family stay whole.

@@ -38,7 +38,8 @@ class MemorySource {
 class CapturedWork {
  public:
   virtual ~CapturedWork() = default;
-  // On the backend's compute engine. false: the device did not take it, and nothing is done.
+  // On the backend's compute engine. false: the device did not take it, and nothing is done. Throws
+  // BackendError where it took only a part.
   [[nodiscard]] virtual bool enqueue() = 0;
 };
 

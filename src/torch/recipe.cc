@@ -55,6 +55,14 @@ bool is_plain(const at::Tensor& tensor) {
          !impl->has_named_tensor_meta();
 }
 
+// Where nothing else has a type of its own, that of batch norm's statistics decides which type it returns.
+bool can_leave_side_effects_out(const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
+  if (!profile.side_effects_are_optional || profile.training_argument < 0) return false;
+  const c10::IValue& weight = arguments[1];
+  return arguments[static_cast<std::size_t>(profile.training_argument)].toBool() && weight.isTensor() &&
+         weight.toTensor().defined();
+}
+
 }  // namespace
 
 void CallRecipe::begin(const c10::OperatorHandle& op, c10::DispatchKeySet below) {
@@ -70,7 +78,7 @@ void CallRecipe::clear() {
   values_.clear();
   tensors_.clear();
   results_.clear();
-  leaves_side_effects_out_ = false;
+  may_leave_side_effects_out_ = leaves_side_effects_out_ = false;
   generator_state_.reset();
   generator_.reset();
 }
@@ -78,8 +86,7 @@ void CallRecipe::clear() {
 bool CallRecipe::add(c10::ArrayRef<c10::IValue> arguments) {
   arguments_.reserve(arguments.size());
   const OpProfile& profile = profile_of(op_);
-  leaves_side_effects_out_ = profile.side_effects_are_optional && profile.training_argument >= 0 &&
-                             arguments[static_cast<std::size_t>(profile.training_argument)].toBool();
+  leaves_side_effects_out_ = may_leave_side_effects_out_ && can_leave_side_effects_out(profile, arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool left_out = leaves_side_effects_out_ && profile.arguments[i].side_effect;
     if (!add_argument(left_out ? c10::IValue() : arguments[i])) return false;
@@ -321,6 +328,9 @@ void CallRecipe::run_again(CapturedReplay& replay, ExecContext& context, const P
     } catch (const OtherMemory&) {  // on a CPU, where it is the op that runs
       replay.refuse();
       refuse_results();
+    } catch (const BackendError&) {
+      replay.refuse();
+      throw;
     }
     replay.refuse();
   } else {

@@ -25,6 +25,8 @@ class CallRecipe {
   void begin(const c10::OperatorHandle& op, c10::DispatchKeySet below);
   void clear();
 
+  // Those among the arguments that are side effects are nothing else to the op.
+  void may_leave_side_effects_out() { may_leave_side_effects_out_ = true; }
   // false: one cannot be remembered.
   [[nodiscard]] bool add(c10::ArrayRef<c10::IValue> arguments);
   // Will it have those that it has now, when it runs again?
@@ -89,6 +91,7 @@ class CallRecipe {
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
+  bool may_leave_side_effects_out_ = false;
   bool leaves_side_effects_out_ = false;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;

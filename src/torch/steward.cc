@@ -50,9 +50,8 @@ Steward::Steward(std::unique_ptr<Platform> platform, const StewardOptions& optio
   device.limit = limit_ - beside_;
   if (device.limit < Arena::kAlignment)
     throw InputError(
-        beside_ == 0
-            ? fmt::format("a limit of {} bytes: {} is the least", limit_, Arena::kAlignment)
-            : fmt::format("a limit of {} bytes, of which torch has {} already", limit_, beside_));
+        beside_ == 0 ? fmt::format("a limit of {} bytes: {} is the least", limit_, Arena::kAlignment)
+                     : fmt::format("a limit of {} bytes, of which torch has {} already", limit_, beside_));
   device.host_limit = options.host_limit;
   device.mode = options.mode;
   device.allow_recompute = options.recompute;
@@ -342,7 +341,8 @@ Bytes Steward::smallest_limit() const { return beside_ + std::max(smallest_, lar
 std::string Steward::advice(Bytes needed, Bytes lacking) const {
   const Bytes in_bytes = std::max(beside_ + needed + device_->bytes_that_stay(), smallest_limit());
   if (options_.mode == Mode::observe)
-    return fmt::format("; only observing, nothing moves: it needs {} bytes", std::max(peak_bytes_, in_bytes));
+    return fmt::format("; only observing, nothing moves: it needs {} bytes",
+                       std::max({beside_ + peak_bytes_, in_bytes, limit_ + lacking}));
   const Bytes smallest = lacking > 0 ? std::max(in_bytes, limit_ + lacking) : in_bytes;
   if (smallest <= limit_)
     return fmt::format("; of {} bytes it would take {}, but not in one piece: a larger limit helps", limit_,

@@ -3,12 +3,15 @@
 #include <cstring>
 #include <deque>
 
+#include "backend/fake_cuda_runtime.h"
+
 struct CUgraphNode_st {
   ebb::fake_cuda::Node node;
 };
 struct CUgraph_st {
   std::deque<CUgraphNode_st> nodes;
   std::vector<std::pair<std::size_t, std::size_t>> edges;
+  bool says_more = false;
 };
 
 namespace ebb::fake_cuda {
@@ -41,6 +44,10 @@ bool is_device_memory(const void* memory) {
 
 std::string number(auto value) { return std::to_string(value); }
 
+std::string on(cudaStream_t stream) {
+  return stream ? " on " + number(reinterpret_cast<std::uintptr_t>(stream)) : "";
+}
+
 CUresult kernel_parameters(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* parameters) {
   *parameters = node->node.kernel;
   return CUDA_SUCCESS;
@@ -53,7 +60,7 @@ CUresult kernel_attribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeA
 }
 
 // "kernel 7: 1 x 2 x 3 blocks of 4 x 5 x 6, 7 shared, (11, 12), cooperative"
-CUresult launch_kernel(const CUlaunchConfig* of, CUfunction function, void** parameters, void** /*extra*/) {
+CUresult launch_kernel(const CUlaunchConfig* of, CUfunction function, void** parameters, void** extra) {
   std::string words = "kernel " + number(reinterpret_cast<std::uintptr_t>(function)) + ": " +
                       number(of->gridDimX) + " x " + number(of->gridDimY) + " x " + number(of->gridDimZ) +
                       " blocks of " + number(of->blockDimX) + " x " + number(of->blockDimY) + " x " +
@@ -64,17 +71,23 @@ CUresult launch_kernel(const CUlaunchConfig* of, CUfunction function, void** par
     if (of->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) words += ", cooperative";
     if (of->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       words += ", clusters of " + number(of->attrs[i].value.clusterDim.x);
+    if (of->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+      words +=
+          ", spread as " + number(static_cast<int>(of->attrs[i].value.clusterSchedulingPolicyPreference));
   }
-  return takes(words) ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;
+  if (extra) words += ", more";
+  return takes(words + on(of->hStream)) ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED;
 }
 
 }  // namespace
 
-cudaGraph_t make_graph(std::vector<Node> nodes, std::vector<std::pair<std::size_t, std::size_t>> edges) {
+cudaGraph_t make_graph(std::vector<Node> nodes, std::vector<std::pair<std::size_t, std::size_t>> edges,
+                       bool says_more) {
   ++state().graphs;
   auto* graph = new CUgraph_st;
   for (Node& node : nodes) graph->nodes.push_back({std::move(node)});
   graph->edges = std::move(edges);
+  graph->says_more = says_more;
   return graph;
 }
 
@@ -105,6 +118,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
                               std::size_t* count) {
 #endif
+  if (graph->says_more) return fail(cudaErrorLossyQuery);
   for (std::size_t i = 0; from && i < *count; ++i) {
     from[i] = &graph->nodes[graph->edges[i].first];
     to[i] = &graph->nodes[graph->edges[i].second];
@@ -129,15 +143,22 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   attributes->type = is_device_memory(memory) ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
   return cudaSuccess;
 }
-cudaError_t cudaMemsetAsync(void* /*to*/, int value, std::size_t bytes, cudaStream_t) {
-  return takes("fill " + number(bytes) + " with " + number(value)) ? cudaSuccess : cudaErrorLaunchFailure;
+cudaError_t cudaMemsetAsync(void* /*to*/, int value, std::size_t bytes, cudaStream_t stream) {
+  const std::string words = "fill " + number(bytes) + " with " + number(value);
+  return takes(words + on(stream)) ? cudaSuccess : fail(cudaErrorLaunchFailure);
 }
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t) {
-  return takes("copy " + number(copy->extent.width)) ? cudaSuccess : cudaErrorLaunchFailure;
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
+  const std::string words = "copy " + number(copy->extent.height) + " rows of " + number(copy->extent.width);
+  return takes(words + on(stream)) ? cudaSuccess : fail(cudaErrorLaunchFailure);
 }
+#if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
                                              unsigned long long /*flags*/,
                                              cudaDriverEntryPointQueryResult* result) {
+#else
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long /*flags*/,
+                                    cudaDriverEntryPointQueryResult* result) {
+#endif
   const std::string asked = name;
   if (asked == "cuGraphKernelNodeGetParams") *function = reinterpret_cast<void*>(&kernel_parameters);
   if (asked == "cuGraphKernelNodeGetAttribute") *function = reinterpret_cast<void*>(&kernel_attribute);

@@ -20,8 +20,10 @@ struct Node {
   cudaMemcpy3DParms copy = {};
 };
 
-// `edges`: from and to, by the nodes' places in the list.
-cudaGraph_t make_graph(std::vector<Node> nodes, std::vector<std::pair<std::size_t, std::size_t>> edges);
+// `edges`: from and to, by the nodes' places in the list. `says_more`: the edges do than that one comes after
+// the other.
+cudaGraph_t make_graph(std::vector<Node> nodes, std::vector<std::pair<std::size_t, std::size_t>> edges,
+                       bool says_more = false);
 int graphs();  // that exist
 
 // What was launched since this was asked last, in words.

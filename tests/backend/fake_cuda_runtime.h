@@ -11,6 +11,8 @@ namespace ebb::fake_cuda {
 
 // Of the GPUs from here on.
 void set_link(const LinkOptions& link);
+// The thread's last error is that.
+cudaError_t fail(cudaError_t error);
 // The next call of the function fails.
 void fail_next(const char* function, cudaError_t error);
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "backend/backend.h"
 #include "backend/fake_cuda_graph.h"
 
@@ -34,12 +37,12 @@ Node fill(unsigned value, unsigned element, std::size_t width, std::size_t heigh
   return node;
 }
 
-Node copy(cudaMemcpyKind kind, void* from) {
+Node copy(cudaMemcpyKind kind, void* from, std::size_t rows = 1) {
   Node node{.type = cudaGraphNodeTypeMemcpy};
   node.copy.kind = kind;
   node.copy.srcPtr.ptr = from;
   node.copy.dstPtr.ptr = fake_cuda::device_memory;
-  node.copy.extent.width = 32;
+  node.copy.extent = {.width = 16, .height = rows, .depth = 1};
   return node;
 }
 
@@ -54,14 +57,27 @@ class LaunchListTest : public testing::Test {
 
 TEST_F(LaunchListTest, AChainIsLaunchedInItsOrder) {
   // As listed: 30, fill, 10, copy, nothing. As captured: 10, fill, nothing, copy, 30.
-  const auto list = LaunchList::of(make_graph(
-      {kernel(30), fill(0, 4, 8), kernel(10), copy(cudaMemcpyDefault, fake_cuda::device_memory + 32), Node{}},
-      {{4, 3}, {2, 1}, {3, 0}, {1, 4}}));
+  const Node rows = copy(cudaMemcpyDefault, fake_cuda::device_memory + 32, 2);
+  const auto list = LaunchList::of(
+      make_graph({kernel(30), fill(0, 4, 8), kernel(10), rows, Node{}}, {{4, 3}, {2, 1}, {3, 0}, {1, 4}}));
   ASSERT_TRUE(list);
-  const std::vector<std::string> expected = {launch_of(10), "fill 32 with 0", "copy 32", launch_of(30)};
+  const std::vector<std::string> expected = {launch_of(10, " on 77"), "fill 32 with 0 on 77",
+                                             "copy 2 rows of 16 on 77", launch_of(30, " on 77")};
   for (int time = 0; time < 2; ++time) {
-    EXPECT_TRUE(list->launch(nullptr));
+    EXPECT_TRUE(list->launch(reinterpret_cast<cudaStream_t>(std::uintptr_t{77})));
     EXPECT_EQ(launched(), expected);
+  }
+}
+
+TEST_F(LaunchListTest, WhatLiesInOnePieceIsCopiedAsSuch) {
+  for (const cudaMemcpyKind kind : {cudaMemcpyDefault, cudaMemcpyDeviceToDevice}) {
+    const auto list = LaunchList::of(make_graph({copy(kind, fake_cuda::device_memory + 32)}, {}));
+    ASSERT_TRUE(list);
+    std::fill(std::begin(fake_cuda::device_memory), std::end(fake_cuda::device_memory), std::byte{1});
+    std::fill_n(fake_cuda::device_memory + 32, 32, std::byte{2});
+    EXPECT_TRUE(list->launch(nullptr));
+    EXPECT_EQ(std::count(fake_cuda::device_memory, fake_cuda::device_memory + 32, std::byte{2}), 16);
+    EXPECT_EQ(fake_cuda::device_memory[15], std::byte{2});
   }
 }
 
@@ -71,10 +87,13 @@ TEST_F(LaunchListTest, AKernelKeepsItsArgumentsAndHowItIsLaunched) {
   Node node = kernel(9, arguments);
   node.attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE].cooperative = 1;
   node.attributes[CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION].clusterDim = {2, 1, 1};
+  node.attributes[CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE]
+      .clusterSchedulingPolicyPreference = CU_CLUSTER_SCHEDULING_POLICY_SPREAD;
+  node.kernel.extra = arguments;
   const auto list = LaunchList::of(make_graph({node}, {}));
   ASSERT_TRUE(list);
   EXPECT_TRUE(list->launch(nullptr));
-  EXPECT_EQ(launched(), std::vector{launch_of(9, ", 11, 12, cooperative, clusters of 2")});
+  EXPECT_EQ(launched(), std::vector{launch_of(9, ", 11, 12, cooperative, clusters of 2, spread as 1, more")});
 }
 
 TEST_F(LaunchListTest, AKernelOfALibraryIsAFunctionToo) {
@@ -92,6 +111,7 @@ TEST_F(LaunchListTest, WhatIsNoChainIsRefused) {
   EXPECT_FALSE(LaunchList::of(make_graph({kernel(1), kernel(2)}, {}))) << "side by side";
   EXPECT_FALSE(LaunchList::of(make_graph({kernel(1), kernel(2), kernel(3)}, {{0, 1}, {0, 2}}))) << "a fork";
   EXPECT_FALSE(LaunchList::of(make_graph({kernel(1), kernel(2), kernel(3)}, {{0, 2}, {1, 2}}))) << "a join";
+  EXPECT_FALSE(LaunchList::of(make_graph({kernel(1), kernel(2)}, {{0, 1}}, true))) << "a programmatic launch";
 }
 
 TEST_F(LaunchListTest, WorkThatIsNotTheDevicesAloneIsRefused) {
@@ -111,6 +131,10 @@ TEST_F(LaunchListTest, WhatTheDeviceDoesNotTakeIsNotDoneOrAnError) {
   fake_cuda::refuse_launch(0);
   EXPECT_FALSE(list->launch(nullptr));
   EXPECT_TRUE(launched().empty());
+  const auto filled = LaunchList::of(make_graph({fill(0, 1, 8)}, {}));
+  ASSERT_TRUE(filled);
+  fake_cuda::refuse_launch(0);
+  EXPECT_FALSE(filled->launch(nullptr)) << "and the error is not left for others";
   fake_cuda::refuse_launch(1);
   EXPECT_THROW(static_cast<void>(list->launch(nullptr)), BackendError);
   EXPECT_EQ(launched(), std::vector{launch_of(1)});

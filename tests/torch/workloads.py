@@ -39,6 +39,20 @@ def convolutions() -> Workload:
     return images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
 
 
+def norms_without_weights() -> Workload:
+    """In bfloat16: what batch norm returns is float all the same, since its running statistics are."""
+    layers: list[nn.Module] = []
+    for channels in (3, 16, 16, 16, 16):
+        layers += [nn.Conv2d(channels, 16, 3, padding=1), nn.BatchNorm2d(16, affine=False), nn.ReLU()]
+    usual = images(nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), 16, 32)
+
+    def loss(i: int) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return usual.loss(i)
+
+    return Workload(usual.model, loss)
+
+
 class Clipped(nn.Module):
     bound = 1.0
 
@@ -211,7 +225,7 @@ def sparse_embedding() -> Workload:
 WORKLOADS = {
     make.__name__: make
     for make in (
-        convolutions, changing_bounds, resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
+        convolutions, norms_without_weights, changing_bounds, resnet18, densenet121, vgg11, mobilenet_v2, transformer, lstm, unet, stochastic_depth, sparse_embedding,
     )
 }
 

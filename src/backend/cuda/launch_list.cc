@@ -7,6 +7,17 @@
 #include "backend/cuda/checked.h"
 
 namespace ebb {
+
+#if CUDART_VERSION < 12000
+
+std::unique_ptr<LaunchList> LaunchList::of(cudaGraph_t graph) {
+  cudaGraphDestroy(graph);
+  return nullptr;
+}
+bool LaunchList::launch(cudaStream_t) const { return false; }
+
+#else
+
 namespace {
 
 constexpr unsigned kDriverVersion = 12'000;  // whose signatures are meant
@@ -167,13 +178,21 @@ bool LaunchList::add_fill(cudaGraphNode_t node) {
 
 // What is copied from the host would be read when it is launched.
 bool LaunchList::add_copy(cudaGraphNode_t node) {
-  Copy copy = {};
-  if (cudaGraphMemcpyNodeGetParams(node, &copy) != cudaSuccess) return false;
-  const bool within = copy.kind == cudaMemcpyDeviceToDevice ||
-                      (copy.kind == cudaMemcpyDefault && is_on_the_device(copy.srcPtr.ptr) &&
-                       is_on_the_device(copy.dstPtr.ptr));
-  if (within) launches_.emplace_back(copy);
-  return within;
+  RowCopy of = {};
+  if (cudaGraphMemcpyNodeGetParams(node, &of) != cudaSuccess) return false;
+  const void* from = of.srcPtr.ptr;
+  void* to = of.dstPtr.ptr;
+  if (of.kind != cudaMemcpyDeviceToDevice &&
+      (of.kind != cudaMemcpyDefault || !is_on_the_device(from) || !is_on_the_device(to)))
+    return false;
+  const auto begins = [](const cudaPos& at) { return at.x == 0 && at.y == 0 && at.z == 0; };
+  const bool in_one_piece =
+      from && to && begins(of.srcPos) && begins(of.dstPos) && of.extent.height == 1 && of.extent.depth == 1;
+  if (in_one_piece)
+    launches_.emplace_back(Copy{to, from, of.extent.width});
+  else
+    launches_.emplace_back(of);
+  return true;
 }
 
 bool LaunchList::launch(cudaStream_t stream) const {
@@ -186,17 +205,22 @@ bool LaunchList::launch(cudaStream_t stream) const {
       return driver()->launch(&config, work.function, work.parameters, work.extra) == CUDA_SUCCESS;
     } else if constexpr (std::is_same_v<Work, Fill>) {
       return cudaMemsetAsync(work.to, work.value, work.bytes, stream) == cudaSuccess;
+    } else if constexpr (std::is_same_v<Work, Copy>) {
+      return cudaMemcpyAsync(work.to, work.from, work.bytes, cudaMemcpyDeviceToDevice, stream) == cudaSuccess;
     } else {
       return cudaMemcpy3DAsync(&work, stream) == cudaSuccess;
     }
   };
-  for (const auto& work : launches_) {
-    if (std::visit(enqueue, work)) continue;
-    static_cast<void>(cudaGetLastError());
-    if (&work == launches_.data()) return false;
-    throw BackendError("CUDA took only a part of what was captured");
+  for (std::size_t k = 0; k < launches_.size(); ++k) {
+    if (std::visit(enqueue, launches_[k])) continue;
+    static_cast<void>(cudaGetLastError());  // nobody else should come upon it
+    if (k == 0) return false;
+    throw BackendError("CUDA took " + std::to_string(k) + " of " + std::to_string(launches_.size()) +
+                       " launches that were captured, and then no more");
   }
   return true;
 }
+
+#endif
 
 }  // namespace ebb

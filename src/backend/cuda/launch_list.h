@@ -1,6 +1,6 @@
 // What was captured of a stream, to be launched again: kernels, and bytes that are set or copied within the
 // device, one after the other, with the arguments they had. No graph is instantiated of it: for each the
-// driver keeps some 90 KiB of the device (an H200, CUDA 13), which no limit would count.
+// driver keeps some 90 KiB of the device (an H200, CUDA 13), which no limit would count. From CUDA 12 on.
 #pragma once
 
 #include <cuda.h>
@@ -38,7 +38,12 @@ class LaunchList {
     int value = 0;
     std::size_t bytes = 0;
   };
-  using Copy = cudaMemcpy3DParms;
+  struct Copy {
+    void* to = nullptr;
+    const void* from = nullptr;
+    std::size_t bytes = 0;
+  };
+  using RowCopy = cudaMemcpy3DParms;
 
   explicit LaunchList(cudaGraph_t graph) : graph_(graph) {}
   [[nodiscard]] bool add(cudaGraphNode_t node);
@@ -47,7 +52,7 @@ class LaunchList {
   [[nodiscard]] bool add_copy(cudaGraphNode_t node);
 
   cudaGraph_t graph_;
-  std::vector<std::variant<Kernel, Fill, Copy>> launches_;
+  std::vector<std::variant<Kernel, Fill, Copy, RowCopy>> launches_;
 };
 
 }  // namespace ebb
