@@ -45,7 +45,7 @@ void per_op(benchmark::State& state, Mode mode, double limit) {
   NoCopies backend;
   Device device(backend, {.limit = static_cast<Bytes>(limit * static_cast<double>(program.peak_demand())),
                           .mode = mode});
-  StepPlayer player(device, program, [](const Op&) {});
+  StepPlayer player(device, program, [](const Op&, bool) {});
   for (int i = 0; i < 20; ++i) player.iterate();
   for (int i = 0; i < 4000 && mode == Mode::planned && device.status().mode != Mode::planned; ++i) {
     player.iterate();

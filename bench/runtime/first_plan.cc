@@ -22,7 +22,7 @@ constexpr int kIterations = 8;  // recorded
 Trace record(const Program& program, const Machine& machine, Bytes limit) {
   testing::VirtualBackend backend(machine, false);
   Device device(backend, {.limit = limit, .allow_recompute = true});
-  StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
+  StepPlayer player(device, program, [&](const Op& op, bool) { backend.work(machine.op_time(op)); });
   for (int i = 0; i < kIterations; ++i) player.iterate();
   return device.trace();
 }

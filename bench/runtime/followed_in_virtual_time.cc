@@ -91,7 +91,7 @@ void follow(const Program& program, const Machine& machine, int percent, const s
                           .planner = planner,
                           .machine = machine});
   OtherMemory others;
-  StepPlayer player(device, program, [&](const Op& op) {
+  StepPlayer player(device, program, [&](const Op& op, bool) {
     backend.work(machine.op_time(op));
     if (is_cold) others.read();
   });

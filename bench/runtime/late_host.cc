@@ -4,8 +4,10 @@
 //
 //   late_host STEP|resnet1001 [MACHINE [LIMITS [HOST [DEMAND [PLANS]]]]]
 //   late_host resnet1001 h200 20 39 1.7
+//   late_host resnet1001 h200 20 39,8 1.7
 //
-// HOST: the microseconds a host takes to issue an op, without Ebb. DEMAND: how many times as long it takes
+// HOST: the microseconds a host takes to issue an op, without Ebb, and, where replays are captured, to issue
+// one again. DEMAND: how many times as long it takes
 // while blocks move on demand. Under a plan it takes a tenth more than without Ebb. PLANS: a folder of plans
 // for later runs. `resnet1001` is [SUB]'s network with batch 32, whose ops keep an H200 busy for 208 ms of a
 // step (measured with CUPTI).
@@ -36,6 +38,7 @@ constexpr int kMostIterations = 20'000;
 
 struct Host {
   Nanoseconds per_op = 39'000;
+  Nanoseconds per_replay = 0;  // 0: as an op
   double on_demand = 1.7;
 
   testing::HostTimes times(double longer) const {
@@ -43,6 +46,11 @@ struct Host {
             .copy = kCopy,
             .event = kEvent,
             .queue = kQueue};
+  }
+  testing::HostTimes times_of_replay(double longer) const {
+    testing::HostTimes answer = times(longer);
+    if (per_replay > 0) answer.op = per_replay;
+    return answer;
   }
 };
 
@@ -81,12 +89,17 @@ void follow(const Program& program, const Machine& machine, int percent, const H
                           .machine = seen,
                           .kept_plans = plans_folder,
                           .host_is_ahead = true});
-  StepPlayer player(device, program, [&](const Op& op) { backend.work(machine.op_time(op)); });
+  double longer = host.on_demand;
+  StepPlayer player(device, program, [&](const Op& op, bool again) {
+    if (again) backend.set_host(host.times_of_replay(longer));
+    backend.work(machine.op_time(op));
+    if (again) backend.set_host(host.times(longer));
+  });
   fmt::print("{}, {} ops, {} %: plain {:.1f} ms\n", program.info().name, program.op_count(), percent,
              plain * 1e-6);
   if (!player.iterate_until_planned(kMostUntilPlanned))
     return fmt::print("  no plan: {}\n", device.status().refusal);
-  backend.set_host(host.times(kUnderAPlan));
+  backend.set_host(host.times(longer = kUnderAPlan));
   for (int i = 0; i < 3; ++i) player.iterate();
   show("the first plan", device, plain);
   std::int64_t plans = device.status().plans_made;
@@ -107,7 +120,11 @@ int run(int argc, char** argv) {
   const bool is_deep = std::string_view(argv[1]) == "resnet1001";
   const Program program = is_deep ? deep_program(machine) : load_program(argv[1]);
   Host host;
-  if (argc > 4) host.per_op = static_cast<Nanoseconds>(1000 * std::stod(argv[4]));
+  if (argc > 4) {
+    const std::vector<std::string> times = split(argv[4]);
+    host.per_op = static_cast<Nanoseconds>(1000 * std::stod(times.at(0)));
+    if (times.size() > 1) host.per_replay = static_cast<Nanoseconds>(1000 * std::stod(times[1]));
+  }
   if (argc > 5) host.on_demand = std::stod(argv[5]);
   for (const std::string& percent : split(argc > 3 ? argv[3] : "20"))
     follow(program, machine, std::stoi(percent), host, argc > 6 ? argv[6] : "");

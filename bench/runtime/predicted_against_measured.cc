@@ -100,7 +100,7 @@ class Bench {
                             .planner = planner,
                             .machine = machine_,
                             .host_is_ahead = workbench_.is_large()});
-    StepPlayer player(device, program_, [this](const Op& op) { workbench_.work(op.duration); });
+    StepPlayer player(device, program_, [this](const Op& op, bool) { workbench_.work(op.duration); });
     for (int i = 0; i < 200 && device.status().mode != Mode::planned; ++i) {
       player.iterate();
       device.synchronize();

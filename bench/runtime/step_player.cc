@@ -26,7 +26,7 @@ double clock_read() {
   return static_cast<double>(best) / kReads;
 }
 
-StepPlayer::StepPlayer(Device& device, const Program& program, std::function<void(const Op&)> work)
+StepPlayer::StepPlayer(Device& device, const Program& program, Work work)
     : device_(device),
       program_(program),
       work_(std::move(work)),
@@ -78,7 +78,7 @@ void StepPlayer::run(OpIndex i, ExecContext& context) {
   }
   if (op.workspace > 0) context.free(context.malloc(op.workspace));
   const Nanoseconds malloced = now();
-  work_(op);
+  work_(op, replayed);
   times_.function += now() - malloced;
   ++times_.functions;
 }

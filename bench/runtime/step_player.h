@@ -24,8 +24,10 @@ double clock_read();
 
 class StepPlayer {
  public:
-  // `work` is called in each op. REQUIRES: all outlive the player.
-  StepPlayer(Device& device, const Program& program, std::function<void(const Op&)> work);
+  // What an op does, the first time or `again`.
+  using Work = std::function<void(const Op&, bool again)>;
+  // REQUIRES: all outlive the player.
+  StepPlayer(Device& device, const Program& program, Work work);
   ~StepPlayer();
 
   void iterate();
@@ -51,7 +53,7 @@ class StepPlayer {
 
   Device& device_;
   const Program& program_;
-  std::function<void(const Op&)> work_;
+  Work work_;
   std::vector<Handle> handles_;  // by block
   std::vector<Call> calls_;      // by op
   OpIndex current_ = kNoOp;      // that the program calls
