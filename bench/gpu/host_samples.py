@@ -182,6 +182,7 @@ def parser_of_runs(description: str, runs: list[str], steps: int) -> argparse.Ar
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--plans", help="folder of plans: a second run of a kind is without a search")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="of the five models; bf16: by autocast")
     parser.add_argument("--patience", type=float, default=40, help="seconds that a better plan is waited for")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--json", help="file for all of it")

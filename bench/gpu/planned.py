@@ -54,6 +54,9 @@ def digest(value: Any, into: Any = None) -> str:
 class Training:
     """One model in a process of its own."""
 
+    device = "cuda"
+    precision = "fp32"
+
     def __init__(self, name: str, options: argparse.Namespace, variant: str = "") -> None:
         torch.manual_seed(20261115)
         batch = options.batch or BATCH[name]
@@ -61,6 +64,7 @@ class Training:
         if variant == "checkpoint":
             checkpoint_by_hand(name, self.model)
         self.around = torch.autograd.graph.save_on_cpu(pin_memory=True) if variant == "save_on_cpu" else contextlib.nullcontext()
+        self.precision = getattr(options, "precision", self.precision)  # not every script asks
         self.optimizer = make_optimizer(OPTIMIZER[name], self.model.module)
         self.losses = torch.zeros(MOST_STEPS + 200 + 2 * options.steps, device="cuda")
         self.steps = 0
@@ -68,7 +72,7 @@ class Training:
 
     def step(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
-        with self.around:
+        with self.around, torch.autocast(self.device, dtype=torch.bfloat16, enabled=self.precision == "bf16"):
             loss = self.model.loss()
         loss.backward()
         self.optimizer.step()
@@ -279,6 +283,7 @@ def main() -> int:
     parser.add_argument("--at-checkpoint", action="store_true", help="also at the peak that torch.utils.checkpoint reaches")
     parser.add_argument("--steps", type=int, default=10, help="that are timed")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="bf16: by autocast")
     parser.add_argument("--timeout", type=float, default=150, help="seconds for one run")
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
