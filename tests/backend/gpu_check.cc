@@ -1,10 +1,12 @@
-// The CUDA backend on a real GPU: the conformance suite, then what its copies cost. Needs no CMake, fmt or
-// gtest; from the root of the repository, in one line:
+// The CUDA backend on a real GPU: the conformance suite, captured work, then what copies cost. Needs no
+// CMake, fmt or gtest; from the root of the repository, in one line:
 //
 //   g++ -std=c++20 -O2 -Isrc -Itests -I/usr/local/cuda/include
 //     tests/backend/{gpu_check,conformance,random_copies}.cc src/backend/{events,reservation}.cc
-//     src/backend/cuda/{checked,cuda_backend,event_ring}.cc
-//     -L/usr/local/cuda/lib64 -Wl,-rpath,/usr/local/cuda/lib64 -lcudart -lpthread -o gpu_check
+//     src/backend/cuda/{checked,cuda_backend,event_ring,launch_list}.cc
+//     -L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs -Wl,-rpath,/usr/local/cuda/lib64 -lcudart -lcuda
+//     -lpthread -o gpu_check
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -13,11 +15,13 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/conformance.h"
 #include "backend/cuda/checked.h"
 #include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/launch_list.h"
 
 namespace ebb {
 namespace {
@@ -43,6 +47,114 @@ int run_conformance(const char* title, void* compute_stream) {
   for (std::uint64_t seed = 100; seed < 200 && random.empty(); ++seed)
     random = conformance::random_copies_match_a_serial_run(make, seed, 300);
   report("random copies, 100 more seeds", random);
+  return failures;
+}
+
+// Adds one to each of so many numbers.
+constexpr const char* kAddOne = R"(
+.version 6.5
+.target sm_75
+.address_size 64
+.visible .entry add_one(.param .u64 numbers, .param .u32 count) {
+  .reg .pred %p;
+  .reg .b32 %r<6>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [numbers];
+  ld.param.u32 %r1, [count];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.u32 %r5, %r2, %r3, %r4;
+  setp.ge.u32 %p, %r5, %r1;
+  @%p bra done;
+  cvta.to.global.u64 %d2, %d1;
+  mul.wide.u32 %d3, %r5, 4;
+  add.u64 %d2, %d2, %d3;
+  ld.global.u32 %r2, [%d2];
+  add.u32 %r2, %r2, 1;
+  st.global.u32 [%d2], %r2;
+done:
+  ret;
+})";
+
+void checked_driver(CUresult error, const char* call) {
+  if (error != CUDA_SUCCESS) throw BackendError(std::string(call) + ": " + std::to_string(error));
+}
+
+// Numbers that are set to 0, and one added; a copy of them, and one added to that.
+class CapturedWork {
+ public:
+  explicit CapturedWork(cudaStream_t stream) : stream_(stream) {
+    for (CUdeviceptr* numbers : {&first_, &second_})
+      checked(cudaMalloc(reinterpret_cast<void**>(numbers), kSize), "cudaMalloc");
+    checked_driver(cuModuleLoadData(&module_, kAddOne), "cuModuleLoadData");
+    checked_driver(cuModuleGetFunction(&add_one_, module_, "add_one"), "cuModuleGetFunction");
+    checked(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
+    checked(cudaMemsetAsync(at(first_), 0, kSize, stream), "cudaMemsetAsync");
+    add_one(first_);
+    checked(cudaMemcpyAsync(at(second_), at(first_), kSize, cudaMemcpyDeviceToDevice, stream),
+            "cudaMemcpyAsync");
+    add_one(second_);
+    cudaGraph_t graph = nullptr;
+    checked(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    launches_ = LaunchList::of(graph);
+  }
+  ~CapturedWork() {
+    launches_.reset();
+    cuModuleUnload(module_);
+    for (const CUdeviceptr numbers : {first_, second_}) cudaFree(at(numbers));
+  }
+  CapturedWork(const CapturedWork&) = delete;
+  CapturedWork& operator=(const CapturedWork&) = delete;
+
+  // What is wrong, if anything.
+  std::string launched_onto(cudaStream_t stream) {
+    if (!launches_) return "it was not taken for a list of launches";
+    for (const CUdeviceptr numbers : {first_, second_})
+      checked(cudaMemset(at(numbers), 255, kSize), "cudaMemset");
+    checked(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (!launches_->launch(stream)) return "the device did not take it";
+    checked(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    if (!are_all(first_, 1)) return "the first numbers are not 1";
+    return are_all(second_, 2) ? "" : "their copies are not 2";
+  }
+
+ private:
+  static constexpr unsigned kCount = 1'000;
+  static constexpr unsigned kBlock = 128;
+  static constexpr std::size_t kSize = kCount * sizeof(unsigned);
+  static void* at(CUdeviceptr numbers) { return reinterpret_cast<void*>(numbers); }
+
+  void add_one(CUdeviceptr numbers) {
+    unsigned count = kCount;
+    void* arguments[] = {&numbers, &count};
+    checked_driver(cuLaunchKernel(add_one_, (kCount + kBlock - 1) / kBlock, 1, 1, kBlock, 1, 1, 0, stream_,
+                                  arguments, nullptr),
+                   "cuLaunchKernel");
+  }
+  static bool are_all(CUdeviceptr numbers, unsigned value) {
+    std::vector<unsigned> host(kCount);
+    checked(cudaMemcpy(host.data(), at(numbers), kSize, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return host == std::vector<unsigned>(kCount, value);
+  }
+
+  cudaStream_t stream_;
+  CUdeviceptr first_ = 0, second_ = 0;
+  CUmodule module_ = nullptr;
+  CUfunction add_one_ = nullptr;
+  std::unique_ptr<LaunchList> launches_;
+};
+
+int check_captured_work(cudaStream_t stream) {
+  std::printf("captured work, launched again\n");
+  CapturedWork work(stream);
+  int failures = 0;
+  for (const auto& [where, onto] : {std::pair{"on the stream it was captured from", stream},
+                                    std::pair{"on the default stream", cudaStream_t{nullptr}}}) {
+    const std::string error = work.launched_onto(onto);
+    std::printf("  %-62s %s\n", where, error.empty() ? "ok" : error.c_str());
+    failures += !error.empty();
+  }
   return failures;
 }
 
@@ -190,7 +302,8 @@ int check_gpu() {
   cudaStream_t stream = nullptr;
   checked(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   const int failures = run_conformance("compute on the default stream", nullptr) +
-                       run_conformance("compute on a stream of its own", stream);
+                       run_conformance("compute on a stream of its own", stream) +
+                       check_captured_work(stream);
   checked(cudaStreamDestroy(stream), "cudaStreamDestroy");
   Measurement().print();
   std::printf(failures == 0 ? "all checks passed\n" : "%d checks FAILED\n", failures);
