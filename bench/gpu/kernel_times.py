@@ -83,6 +83,7 @@ def main() -> int:
     parser.add_argument("--planner", default="ebb")
     parser.add_argument("--steps", type=int, default=20, help="that are timed without the profiler")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="bf16: by autocast")
     parser.add_argument("--patience", type=float, default=5, help="seconds that a better plan is waited for")
     parser.add_argument("--rows", type=int, default=12, help="kernels that are shown")
     parser.add_argument("--timeout", type=float, default=90, help="seconds for one run")

@@ -64,7 +64,7 @@ class Training:
         if variant == "checkpoint":
             checkpoint_by_hand(name, self.model)
         self.around = torch.autograd.graph.save_on_cpu(pin_memory=True) if variant == "save_on_cpu" else contextlib.nullcontext()
-        self.precision = getattr(options, "precision", self.precision)  # not every script asks
+        self.precision = options.precision
         self.optimizer = make_optimizer(OPTIMIZER[name], self.model.module)
         self.losses = torch.zeros(MOST_STEPS + 200 + 2 * options.steps, device="cuda")
         self.steps = 0
@@ -142,6 +142,13 @@ def prepare(name: str, options: argparse.Namespace) -> None:
         torch.cuda.set_stream(torch.cuda.Stream())
 
 
+def timed_alone(training: Training, steps: int) -> float:
+    """What the peak is counted of, too."""
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    return training.timed(steps)
+
+
 def on_another_stream(training: Training, steps: int) -> float:
     """Where the model was not made: there kernels may follow each other sooner (stream_pauses.py)."""
     torch.cuda.synchronize()
@@ -157,15 +164,11 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
     prepare(name, options)
     training = Training(name, options, variant)
     training.step()
-    torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    milliseconds = training.timed(1)
+    milliseconds = timed_alone(training, 1)
     slow = milliseconds > 1000 * SLOW_S
     if not slow:
         training.step()
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        milliseconds = training.timed(options.steps)
+        milliseconds = timed_alone(training, options.steps)
     each = training.each
     bits = {}
     for count in sorted(set(bits_after)):

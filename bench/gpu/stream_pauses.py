@@ -113,6 +113,7 @@ def main() -> int:
     parser.add_argument("--model", choices=list(BATCH), default="densenet121")
     parser.add_argument("--steps", type=int, default=8, help="that are timed")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="bf16: by autocast")
     parser.add_argument("--runs", nargs="+", choices=list(RUNS), default=list(RUNS), metavar="RUN", help="; ".join(RUNS))
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one run")
     options = parser.parse_args()

@@ -11,7 +11,6 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "trace/program.h"
 
@@ -52,8 +51,7 @@ class ExecContext {
   // May this op be run again? If so, its function may say how; otherwise it is the function that runs again.
   virtual bool wants_recipe() const { return false; }
   // nullptr: it cannot be run again after all. With SideEffects::none it gets no memory for them then.
-  virtual void set_recipe(ExecFunction, SideEffects) {}
-  void set_recipe(ExecFunction recipe) { set_recipe(std::move(recipe), SideEffects::as_before); }
+  virtual void set_recipe(ExecFunction, SideEffects = SideEffects::as_before) {}
 };
 
 }  // namespace ebb

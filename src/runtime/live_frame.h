@@ -111,7 +111,6 @@ class LiveFrame final : public OpFrame {
   void free(Handle block) override;
   std::uint64_t seed() const override { return seed_; }
   bool wants_recipe() const override { return call_.wants_recipe && call_.replayable; }
-  using ExecContext::set_recipe;
   void set_recipe(ExecFunction recipe, SideEffects effects) override {
     call_.recipe_effects = effects;
     call_.replayable = call_.replayable && recipe != nullptr;

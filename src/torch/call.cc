@@ -36,8 +36,7 @@ bool Operands::side_effects_are_nothing_else() const {
 Operands BoxedCall::operands(Steward& steward) const {
   Operands operands(steward);
   const c10::ArrayRef<c10::IValue> values = arguments();
-  const int says_so = profile().training_argument;
-  const bool trains = says_so < 0 || values[static_cast<std::size_t>(says_so)].toBool();
+  const bool trains = profile().trains(values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ArgumentUse& use = profile().arguments[i];
     if (use.holds == Holds::plain) continue;

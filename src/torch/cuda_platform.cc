@@ -184,7 +184,7 @@ class CaptureStream {
     }
     if (done) return LaunchList::of(graph);
     if (graph) cudaGraphDestroy(graph);
-    static_cast<void>(cudaGetLastError());  // nobody else should come upon it
+    forget_error();
     return nullptr;
   }
 

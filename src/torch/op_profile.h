@@ -41,6 +41,11 @@ struct OpProfile {
   std::size_t results = 0;
   c10::SmallVector<ArgumentUse, 12> arguments;
   std::string name;
+
+  // Do its side effects happen, called with these?
+  bool trains(c10::ArrayRef<c10::IValue> values) const {
+    return training_argument < 0 || values[static_cast<std::size_t>(training_argument)].toBool();
+  }
 };
 
 std::unique_ptr<const OpProfile> make_profile(const c10::OperatorHandle& op);

@@ -54,7 +54,8 @@ void OpRun::prepare_attempt() {
 // Before the op runs: it may change the shapes of its arguments.
 std::shared_ptr<CallRecipe> OpRun::make_recipe() const {
   std::shared_ptr<CallRecipe> recipe = steward_.recipes().take(steward_, call_.op(), call_.below());
-  if (operands_.side_effects_are_nothing_else()) recipe->may_leave_side_effects_out();
+  if (profile_.side_effects_are_optional && operands_.side_effects_are_nothing_else())
+    recipe->leave_side_effects_out();
   if (!call_.remember(*recipe)) return nullptr;
   if (generator_) recipe->set_generator(generator_, generator_argument_);
   return recipe;

@@ -57,10 +57,8 @@ bool is_plain(const at::Tensor& tensor) {
 
 // Where nothing else has a type of its own, that of batch norm's statistics decides which type it returns.
 bool can_leave_side_effects_out(const OpProfile& profile, c10::ArrayRef<c10::IValue> arguments) {
-  if (!profile.side_effects_are_optional || profile.training_argument < 0) return false;
   const c10::IValue& weight = arguments[1];
-  return arguments[static_cast<std::size_t>(profile.training_argument)].toBool() && weight.isTensor() &&
-         weight.toTensor().defined();
+  return profile.trains(arguments) && weight.isTensor() && weight.toTensor().defined();
 }
 
 }  // namespace
@@ -78,18 +76,25 @@ void CallRecipe::clear() {
   values_.clear();
   tensors_.clear();
   results_.clear();
-  may_leave_side_effects_out_ = leaves_side_effects_out_ = false;
+  leaves_side_effects_out_ = false;
   generator_state_.reset();
   generator_.reset();
 }
 
 bool CallRecipe::add(c10::ArrayRef<c10::IValue> arguments) {
   arguments_.reserve(arguments.size());
+  if (leaves_side_effects_out_) return add_without_side_effects(arguments);
+  return std::all_of(arguments.begin(), arguments.end(),
+                     [&](const c10::IValue& argument) { return add_argument(argument); });
+}
+
+bool CallRecipe::add_without_side_effects(c10::ArrayRef<c10::IValue> arguments) {
   const OpProfile& profile = profile_of(op_);
-  leaves_side_effects_out_ = may_leave_side_effects_out_ && can_leave_side_effects_out(profile, arguments);
+  leaves_side_effects_out_ = can_leave_side_effects_out(profile, arguments);
+  const c10::IValue none;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool left_out = leaves_side_effects_out_ && profile.arguments[i].side_effect;
-    if (!add_argument(left_out ? c10::IValue() : arguments[i])) return false;
+    if (!add_argument(left_out ? none : arguments[i])) return false;
   }
   return true;
 }

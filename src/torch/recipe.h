@@ -25,8 +25,8 @@ class CallRecipe {
   void begin(const c10::OperatorHandle& op, c10::DispatchKeySet below);
   void clear();
 
-  // Those among the arguments that are side effects are nothing else to the op.
-  void may_leave_side_effects_out() { may_leave_side_effects_out_ = true; }
+  // Where the arguments allow it. REQUIRES: they are optional, and nothing else to the op.
+  void leave_side_effects_out() { leaves_side_effects_out_ = true; }
   // false: one cannot be remembered.
   [[nodiscard]] bool add(c10::ArrayRef<c10::IValue> arguments);
   // Will it have those that it has now, when it runs again?
@@ -65,6 +65,7 @@ class CallRecipe {
   using Places = c10::SmallVector<std::byte*, 8>;
   using Tensors = c10::SmallVector<at::Tensor, 8>;
 
+  bool add_without_side_effects(c10::ArrayRef<c10::IValue> arguments);
   bool add_argument(const c10::IValue& value);
   bool add_tensor(const at::Tensor& tensor);
   void add_block(const BlockRecord& record, const at::Tensor& tensor);
@@ -91,7 +92,6 @@ class CallRecipe {
   Steward& steward_;
   c10::OperatorHandle op_;
   c10::DispatchKeySet below_;
-  bool may_leave_side_effects_out_ = false;
   bool leaves_side_effects_out_ = false;
   std::shared_ptr<const GeneratorState> generator_state_;
   std::optional<at::Generator> generator_;

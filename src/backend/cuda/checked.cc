@@ -5,7 +5,7 @@
 namespace ebb {
 
 void throw_cuda_error(cudaError_t error, const char* call, Bytes bytes) {
-  cudaGetLastError();
+  forget_error();
   std::string text = call;
   if (bytes != kNoSize) text += " of " + std::to_string(bytes) + " bytes";
   text += std::string(": ") + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";

@@ -19,6 +19,9 @@ inline void checked(cudaError_t error, const char* call, Bytes bytes = kNoSize) 
   if (error != cudaSuccess) throw_cuda_error(error, call, bytes);
 }
 
+// Of a call that may fail without being an error: nobody else should come upon it.
+inline void forget_error() { static_cast<void>(cudaGetLastError()); }
+
 // Makes a device current in this thread for a while.
 class CurrentDevice {
  public:

@@ -45,7 +45,7 @@ bool EventRing::happened(Event event) {
   if (known_to_have_happened(event)) return true;
   const cudaError_t error = cudaEventQuery(handle_of(event));
   if (error == cudaErrorNotReady) {
-    cudaGetLastError();  // or the program's next check of the last error would fail on it
+    forget_error();
     return false;
   }
   checked(error, "cudaEventQuery");

@@ -123,7 +123,7 @@ std::unique_ptr<LaunchList> LaunchList::of(cudaGraph_t graph) {
   const std::vector<cudaGraphNode_t> chain = chain_of(graph);
   const bool known = std::all_of(chain.begin(), chain.end(), [&](auto node) { return list->add(node); });
   if (known && !list->launches_.empty()) return list;
-  static_cast<void>(cudaGetLastError());  // nobody else should come upon it
+  forget_error();
   return nullptr;
 }
 
@@ -213,7 +213,7 @@ bool LaunchList::launch(cudaStream_t stream) const {
   };
   for (std::size_t k = 0; k < launches_.size(); ++k) {
     if (std::visit(enqueue, launches_[k])) continue;
-    static_cast<void>(cudaGetLastError());  // nobody else should come upon it
+    forget_error();
     if (k == 0) return false;
     throw BackendError("CUDA took " + std::to_string(k) + " of " + std::to_string(launches_.size()) +
                        " launches that were captured, and then no more");
