@@ -103,7 +103,7 @@ void Follower::settle() {
     const BlockId id = tracker_.block_of(*block);
     const Bytes home = id < 0 ? kAnywhere : plan_->offsets.at_boundary[static_cast<std::size_t>(id)];
     const bool in_the_way = offset < plan_->offsets.footprint;
-    if (parts_.pager.may_leave(*block) && (home == kAnywhere ? in_the_way : offset != home))
+    if (parts_.pager.may_be_elsewhere(*block) && (home == kAnywhere ? in_the_way : offset != home))
       misplaced.push_back(block);
   }
   for (PagedBlock* block : misplaced) try {

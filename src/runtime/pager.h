@@ -136,6 +136,10 @@ class Pager {
 
   // Neither pinned nor at rest.
   bool may_leave(const PagedBlock& block) const { return block.pins == 0 && !rests(block); }
+  // … or at rest, but born before: code between ops reads what ops have just made.
+  bool may_be_elsewhere(const PagedBlock& block) const {
+    return block.pins == 0 && (!rests(block) || was_born_before(block));
+  }
   // What has to stay on the device whatever happens, without what the last op used.
   Bytes bytes_that_stay() const;
   // How far from the low end all is taken by blocks that have to stay.

@@ -316,7 +316,7 @@ void Pager::compact(std::span<PagedBlock* const> operands, Resting resting) {
     if (block->resident() && block->pins == 1) moving.push_back(block);
   if (resting == Resting::move)
     for (const auto& [offset, block] : residents())
-      if (block->pins == 0 && rests(*block) && was_born_before(*block)) moving.push_back(block);
+      if (rests(*block) && may_be_elsewhere(*block)) moving.push_back(block);
   const auto by_offset = [](const PagedBlock* a, const PagedBlock* b) {
     return a->at.region.offset < b->at.region.offset;
   };

@@ -21,20 +21,37 @@ DeviceOptions planned_within(Bytes limit, PlanFunction plan = {}) {
 }
 
 // The last op reads block 0, which lies where the plan wants a part of block 1.
-TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
-  const Program last_reads_first =
-      literal_program({op({writes(2)}), op({reads(1), reads(2)}), op({reads(0)})},
-                      {persistent(10), persistent(10), local(18, 0, 1)});
+void expect_to_settle(const Program& program, const DeviceOptions& options) {
   NullBackend backend;
-  Device device(backend, planned_within(40 * kArenaUnit));
+  Device device(backend, options);
   const Handle first = device.malloc(kArenaUnit);
-  ProgramRunner runner(device, last_reads_first);
+  ProgramRunner runner(device, program);
   device.free(first);
   ASSERT_TRUE(run_until_planned(runner, device, 50)) << device.status().refusal;
   for (int i = 0; i < 3; ++i) runner.iterate();
   EXPECT_EQ(device.status().left_out, 0);
   EXPECT_TRUE(device.surprises().empty());
   EXPECT_EQ(runner.wrong_reads(), 0);
+}
+
+TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
+  expect_to_settle(literal_program({op({writes(2)}), op({reads(1), reads(2)}), op({reads(0)})},
+                                   {persistent(10), persistent(10), local(18, 0, 1)}),
+                   planned_within(40 * kArenaUnit));
+}
+
+// The last op reads three small blocks, which therefore stay where they are for some ops; others have to go
+// where they lie.
+TEST(PlannedPlaces, SmallBlocksThatAreUsedAllTheTimeSettleToo) {
+  std::vector<Op> ops{op({reads(0), reads(2), reads(4), writes(6)}), op({reads(6)})};
+  for (int i = 0; i < 10; ++i) ops.push_back(op({reads(1)}));
+  ops.push_back(op({reads(1), reads(3), reads(5)}));
+  DeviceOptions options = planned_within(112 * kArenaUnit);
+  options.smallest_managed = 40 * kArenaUnit;
+  options.small_rest = 8;
+  expect_to_settle(literal_program(std::move(ops), {persistent(12), persistent(14), persistent(5), persistent(15),
+                                                    persistent(10), persistent(13), local(42, 0, 1)}),
+                   options);
 }
 
 // Op 0 makes a small block, op 1 a large one of it; then the small one is freed, and the large one is dropped
