@@ -26,15 +26,15 @@ measure() { # measure NAME SECONDS COMMAND...
   if grep -q ' rows, ' "$folder/$name.txt"; then touch "$folder/$name.done"; fi
 }
 
-beside=(--beside checkpoint save_on_cpu --at-checkpoint --steps 6 --patience 3 --timeout 90)
-for model in resnet50 gpt2 vgg16 densenet121 vit_base; do
-  measure "$model" 170 python3 bench/gpu/planned.py --models "$model" "${beside[@]}" --json "$folder/$model.json"
-done
-measure planners 130 python3 bench/gpu/planned.py --models resnet50 --shares 75 55 --planners autoswap-bo dynprog home drop-cheap \
-  --beside --steps 6 --json "$folder/planners.json"
-measure deep 280 python3 bench/gpu/paper_tables.py --parts deep --ours-alone --capture --plans "$folder/plans" --seconds 270 \
+beside=(--beside checkpoint save_on_cpu --at-checkpoint --steps 6 --patience 5 --timeout 90)
+measure deep 260 python3 bench/gpu/paper_tables.py --parts deep --ours-alone --plans "$folder/plans" --seconds 250 \
   --timeout 200 --json "$folder/deep.jsonl"
-for part in batch:125 smartpool:245 home:335; do
+measure planners 150 python3 bench/gpu/planned.py --models resnet50 --shares 75 55 --planners autoswap-bo dynprog home drop-cheap \
+  --beside --steps 6 --patience 1 --json "$folder/planners.json"
+for model in resnet50:180 gpt2:230 vgg16:150 densenet121:130 vit_base:180; do
+  measure "${model%:*}" "${model#*:}" python3 bench/gpu/planned.py --models "${model%:*}" "${beside[@]}" --json "$folder/${model%:*}.json"
+done
+for part in batch:140 smartpool:245 home:335; do
   measure "${part%:*}" "${part#*:}" python3 bench/gpu/paper_tables.py --parts "${part%:*}" --json "$folder/${part%:*}.jsonl"
 done
 ls "$folder"

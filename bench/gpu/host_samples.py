@@ -178,7 +178,7 @@ def parser_of_runs(description: str, runs: list[str], steps: int) -> argparse.Ar
     """What a script takes that runs one model plain and within limits."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", choices=["deep", *MODELS], default="deep")
-    parser.add_argument("--runs", nargs="+", default=runs, help="plain, GIB:PLANNER, or GIB:PLANNER:capture")
+    parser.add_argument("--runs", nargs="+", default=runs, help="plain, GIB:PLANNER, or GIB:PLANNER:no-capture")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--plans", help="folder of plans: a second run of a kind is without a search")
     parser.add_argument("--batch", type=int, help="instead of the model's own")
@@ -199,10 +199,10 @@ def limit_of(what: str, plans: str | None) -> dict[str, Any]:
     """A run's arguments of ebb.limit; none where there is no limit."""
     if what == "plain":
         return {}
-    size, planner, *capture = what.split(":")
-    if capture not in ([], ["capture"]):
-        raise SystemExit(f"--runs: {what} is neither plain, GIB:PLANNER nor GIB:PLANNER:capture")
-    return {"size": int(float(size) * GIB), "planner": planner, "capture": bool(capture), "plans": plans}
+    size, planner, *other = what.split(":")
+    if other not in ([], ["no-capture"]):
+        raise SystemExit(f"--runs: {what} is neither plain, GIB:PLANNER nor GIB:PLANNER:no-capture")
+    return {"size": int(float(size) * GIB), "planner": planner, "capture": not other, "plans": plans}
 
 
 def main() -> int:

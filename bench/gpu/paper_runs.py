@@ -140,7 +140,7 @@ def least(case: Case) -> dict[str, Any]:
         return {"smallest_limit": ebb.smallest_limit(), "peak": ebb.status()["peak"]}
 
 
-def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, bits: bool = False, capture: bool = False, plans: str | None = None) -> dict[str, Any]:
+def planned(case: Case, limit: int, planner: str = "ebb", patience: float = 3, bits: bool = False, capture: bool | None = None, plans: str | None = None) -> dict[str, Any]:
     """Within a limit, once a plan is followed. Where that cannot be, `follows` is false and `refusal` says why."""
     case.prepare()
     start = time.perf_counter()

@@ -4,7 +4,7 @@
 For each model: plain steps, on the stream on which it was made and on another, the same with torch.utils.checkpoint and with save_on_cpu, then runs within limits, each until a
 plan is followed and for a number of steps more. Losses, parameters, buffers and optimizer state are compared with a plain
 run of as many steps, under deterministic settings throughout. Times are medians between CUDA events. Each run is a forked
-child with a time-out; a line is printed as it ends, and all of it as JSON at the end.
+child with a time-out; a line is printed as it ends, another when its bits have been compared, and all of it as JSON.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
 def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
     prepare(name, options)
     start = time.perf_counter()
-    ebb.limit(limit, device="cuda", planner=planner, capture=options.capture, plans=options.plans)
+    ebb.limit(limit, device="cuda", planner=planner, capture=not options.no_capture, plans=options.plans)
     training = Training(name, options)
     in_use = [0]
     training.run_until_planned(lambda: in_use.append(device_memory_in_use()))
@@ -227,7 +227,6 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
     results: list[dict[str, Any]] = []
     run = lambda *args, **kwargs: in_child(*args, seconds=options.timeout, **kwargs)  # noqa: E731
     base = run(plain, name, options, bits_after=(options.steps + 3,), streams=2)
-    fastest = min(base["ms"], base["ms_on_another_stream"])
     show(name, "plain", f"{base['ms']:.2f} ms, {base['ms_on_another_stream']:.2f} on another stream, peak {base['peak'] / MIB:.0f} MiB, reserved {base['reserved'] / MIB:.0f} MiB")
     results.append({"model": name, "what": "plain", **base})
     limits = [(f"{share:g} %", int(base["peak"] * share / 100)) for share in options.shares]
@@ -246,35 +245,45 @@ def measure_model(name: str, options: argparse.Namespace) -> list[dict[str, Any]
         for planner in options.planners:
             try:
                 result = run(limited, name, options, limit, planner)
-                runs.append((what, limit, planner, result))
-                show(name, f"{what} {planner}", f"{result['ms'] / base['ms']:.4f} x plain after {result['until_planned_s']:.1f} s")
             except ChildFailed as error:
                 show(name, f"{what} {planner}", str(error).strip().splitlines()[-1][:600])
                 results.append({"model": name, "what": what, "limit": limit, "planner": planner, "failed": str(error)[-2000:]})
-    truth = run(plain, name, options, bits_after=(options.steps + 3, *(r["steps"] for *_, r in runs)))
+                continue
+            runs.append({"model": name, "what": what, "limit": limit, "planner": planner, **result, **compared(result, base, limit, options)})
+            show(name, f"{what} {result['status']['planner'] or planner}", in_words(runs[-1], base))
+    truth = run(plain, name, options, bits_after=(options.steps + 3, *(r["steps"] for r in runs)))
     if truth["bits"][options.steps + 3] != base["bits"][options.steps + 3]:
         show(name, "plain", "two plain runs differ in their bits: nothing can be said of the others'")
-    for what, limit, planner, r in runs:
-        status = r["status"]
-        same = r["bits"] == truth["bits"][r["steps"]]
-        within = r["device_memory"] <= limit + base["context"] + options.slack * MIB
-        ratio = r["ms"] / base["ms"]
-        predicted = status["predicted_step_ns"] / max(status["plain_step_ns"], 1)
-        follows = status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9
-        off = lambda measured, foretold: f"{100 * (measured / foretold - 1) if foretold else 0:+.2f} %"  # noqa: E731
-        of_fastest = r["ms"] / fastest
-        captured = f", {r['per_step']['captured_replays']:.0f} of them captured" if options.capture else ""
-        words = (
-            f"{ratio:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), {of_fastest:.4f} x the fastest plain, predicted {predicted:.4f} ({off(ratio, predicted)}; {off(of_fastest, predicted)}), "
-            f"{r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({off(1e6 * r['ms'], status['predicted_step_ns'])}), {'same bits' if same else 'OTHER BITS'}, "
-            f"device {r['device_memory'] / MIB:.0f} of {(limit + base['context']) / MIB:.0f} MiB{'' if within else ' EXCEEDED'}, "
-            f"{r['per_step']['bytes_out'] / MIB:.0f} MiB out, {r['per_step']['replays']:.0f} replays{captured}, "
-            f"waits of {sum(v for k, v in r['per_step'].items() if k.startswith('stalled_')) / 1e6:.2f} ms, "
-            f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if follows else ', NO PLAN: ' + status['refusal']}"
-        )
-        show(name, f"{what} {status['planner'] or planner}", words)
-        results.append({"model": name, "what": what, "limit": limit, "planner": planner, "ratio": ratio, "of_fastest": of_fastest, "predicted": predicted, "same": same, "within": within, "follows": follows, **r})
-    return results
+    for r in runs:
+        r["same"] = r["bits"] == truth["bits"][r["steps"]]
+        show(name, f"{r['what']} {r['status']['planner'] or r['planner']}", f"{'same bits' if r['same'] else 'OTHER BITS'} after {r['steps']} steps")
+    return results + runs
+
+
+def compared(r: dict[str, Any], base: dict[str, Any], limit: int, options: argparse.Namespace) -> dict[str, Any]:
+    """Of a run within a limit: its step by plain ones, and whether it did as it was told."""
+    status = r["status"]
+    return {
+        "ratio": r["ms"] / base["ms"],
+        "of_fastest": r["ms"] / min(base["ms"], base["ms_on_another_stream"]),
+        "predicted": status["predicted_step_ns"] / max(status["plain_step_ns"], 1),
+        "within": r["device_memory"] <= limit + base["context"] + options.slack * MIB,
+        "follows": status["now"] == "planned" and r["per_step"]["planned_iterations"] > 0.9,
+    }
+
+
+def in_words(r: dict[str, Any], base: dict[str, Any]) -> str:
+    status, per_step = r["status"], r["per_step"]
+    off = lambda measured, foretold: f"{100 * (measured / foretold - 1) if foretold else 0:+.2f} %"  # noqa: E731
+    left_out = f", {per_step['left_out']:.0f} LEFT OUT" if per_step["left_out"] >= 1 else ""
+    return (
+        f"{r['ratio']:.4f} x plain ({min(r['each_ms']) / base['ms']:.3f} to {max(r['each_ms']) / base['ms']:.3f}), {r['of_fastest']:.4f} x the fastest plain, predicted {r['predicted']:.4f} ({off(r['ratio'], r['predicted'])}; {off(r['of_fastest'], r['predicted'])}), "
+        f"{r['ms']:.1f} ms, predicted {status['predicted_step_ns'] / 1e6:.1f} ({off(1e6 * r['ms'], status['predicted_step_ns'])}), "
+        f"device {r['device_memory'] / MIB:.0f} of {(r['limit'] + base['context']) / MIB:.0f} MiB{'' if r['within'] else ' EXCEEDED'}, "
+        f"{per_step['bytes_out'] / MIB:.0f} MiB out, {per_step['replays']:.0f} replays, {per_step['captured_replays']:.0f} of them captured{left_out}, "
+        f"waits of {sum(v for k, v in per_step.items() if k.startswith('stalled_')) / 1e6:.2f} ms, "
+        f"planned in {status['planning_seconds']:.1f} s, {r['steps']} steps{'' if r['follows'] else ', NO PLAN: ' + status['refusal']}"
+    )
 
 
 def main() -> int:
@@ -291,7 +300,7 @@ def main() -> int:
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
     parser.add_argument("--plans", help="folder of plans: a second call is without a search")
-    parser.add_argument("--capture", action="store_true", help="capture replays that repeat")
+    parser.add_argument("--no-capture", action="store_true", help="capture no replays")
     parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one")
     parser.add_argument("--json", help="file for all results")
     parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")

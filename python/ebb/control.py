@@ -168,7 +168,7 @@ def limit(
     device: str | None = None,
     stress: bool = False,
     record: bool = False,
-    capture: bool = False,
+    capture: bool | None = None,
     plans: str | os.PathLike[str] | None = None,
 ) -> Limit:
     """Keeps the program's tensors within `size` bytes of device memory from now on.
@@ -182,8 +182,8 @@ def limit(
     device      "cuda" or "cpu"; None: cuda if there is one
     stress      for tests: after every op, everything that can leave does; without a plan unless a planner is named
     record      keep a trace, for write-outs and, where there is no planner, for the page of ebb.report
-    capture     on trial: ops that a plan computes again at the same addresses in every iteration are captured once, and
-                launched as that from then on, which costs the host less
+    capture     ops that a plan computes again at the same addresses in every iteration are captured once, and launched
+                as that from then on, which costs the host less; None: on CUDA
     plans       a folder in which plans are kept: a later run of the same iteration within the same limit follows them at
                 once
 
@@ -193,15 +193,16 @@ def limit(
     followed = _choose_planner(planner, stress)
     if plans and not followed:
         raise ValueError("plans are kept where a planner makes them: with planner='none' nobody does")
+    chosen_device = _choose_device(device)
     settings = Settings(
         amount=parse_amount(size),
-        device=_choose_device(device),
+        device=chosen_device,
         planner=followed,
         recompute=recompute,
         host_limit=0 if host_limit is None else parse_bytes(host_limit),
         stress=stress,
         record=record,
-        capture=capture,
+        capture=chosen_device == "cuda" if capture is None else capture,
         plans=_folder_for_plans(plans) if plans else "",
     )
     before = _control.settings
