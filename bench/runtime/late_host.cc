@@ -76,7 +76,7 @@ void follow(const Program& program, const Machine& machine, int percent, const H
             const std::string& plans_folder) {
   Machine without_ebb = machine;
   without_ebb.op_issue = host.per_op;
-  const auto plain = static_cast<double>(plain_step(program, with_lead(without_ebb, program)));
+  const auto plain = static_cast<double>(plain_step(program, machine_for(program, without_ebb)));
   testing::VirtualBackend backend(machine, false);
   backend.set_host(host.times(host.on_demand));
   Machine seen = machine;

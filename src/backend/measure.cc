@@ -35,6 +35,7 @@ class Measurement {
     result_.latency_in = latency_of(Engine::in);
     rounds_ = rounds_beside_copies();
     const double alone = compute_time(false, false);
+    result_.memory_rate = static_cast<double>(rounds_) * static_cast<double>(compute_part()) * 1e9 / alone;
     result_.stretch_out = std::max(1.0, compute_time(true, false) / alone);
     result_.stretch_in = std::max(1.0, compute_time(false, true) / alone);
     result_.stretch_both =

@@ -21,6 +21,7 @@ struct LinkMeasurement {
   double rate_both = 0;  // the sum, while both run
   Nanoseconds latency_out = 0;
   Nanoseconds latency_in = 0;
+  double memory_rate = 0;  // of copies within the device, read and written
   double stretch_out = 1;  // of compute while copies run
   double stretch_in = 1;
   double stretch_both = 1;

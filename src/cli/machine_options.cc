@@ -65,7 +65,7 @@ Machine change_machine(Machine machine, const MachineOptions& options, const Pro
       throw InputError(fmt::format("--step-time {}: that is {:.3g} times the recorded step",
                                    options.step_time, machine.compute_scale));
   }
-  return machine;
+  return stretched_as(std::move(machine), program);
 }
 
 }  // namespace ebb::cli

@@ -62,6 +62,7 @@ std::string describe(const Machine& machine) {
   const char* const names[] = {"", "stretch_out", "stretch_in", "stretch_both"};
   for (std::size_t i = 1; i < machine.compute_stretch.size(); ++i)
     facts.add(names[i], factor(static_cast<double>(machine.compute_stretch[i]) / 1e6));
+  if (machine.worst_stretch) facts.add("worst_stretch", "true: of ops that take all memory bandwidth");
   facts.add("compute_scale", fmt::format("{:g}", machine.compute_scale));
   for (const auto& [op, scale] : machine.op_scale) facts.add("op_scale." + op, fmt::format("{:g}", scale));
   facts.add("teraflops", machine.teraflops == 0 ? "unknown" : fmt::format("{:g}", machine.teraflops));

@@ -36,6 +36,7 @@ struct Machine {
   bool exclusive = false;  // one transfer at a time, not preempted, outs first
   // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
   std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
+  bool worst_stretch = false;      // … of compute that takes all of `memory_gb_per_s` (`stretched_as`)
   Bytes device_bytes = 0;          // 0 = unknown
   Bytes host_bytes = 0;            // 0 = unlimited
   double pin_seconds_per_gib = 0;  // until host memory can be copied at full speed ([HOME] §3.2); 0 = unknown

@@ -30,7 +30,7 @@ struct Field {
 };
 
 // For stretches, the index into compute_stretch. Nanoseconds and Bytes are the same type.
-constexpr std::array<Field, 22> kFields = {
+constexpr std::array<Field, 23> kFields = {
     {{"name", Kind::text, &Machine::name},
      {"source", Kind::text, &Machine::source},
      {"compute_scale", Kind::factor, &Machine::compute_scale},
@@ -50,6 +50,7 @@ constexpr std::array<Field, 22> kFields = {
      {"stretch_out", Kind::stretch, 1},
      {"stretch_in", Kind::stretch, 2},
      {"stretch_both", Kind::stretch, 3},
+     {"worst_stretch", Kind::flag, &Machine::worst_stretch},
      {"device_bytes", Kind::bytes, &Machine::device_bytes},
      {"host_bytes", Kind::bytes, &Machine::host_bytes},
      {"pin_seconds_per_gib", Kind::number, &Machine::pin_seconds_per_gib}}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include "trace/error.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kArithmetic = {"conv",   "mm",        "matmul", "linear",
                                                          "einsum", "attention", "lstm",   "gemm"};
+
+constexpr std::int64_t kNoStretch = 1'000'000;
 
 double ratio(double recorded, double wanted, const Machine& from, const Machine& to, std::string_view what) {
   if (recorded <= 0 || wanted <= 0)
@@ -50,6 +53,24 @@ Machine match_step_time(Machine machine, const Program& program, Nanoseconds tar
   if (now <= 0 || target <= 0)
     throw InputError(fmt::format("cannot match a step of {} ns: the program's ops take {} ns", target, now));
   machine.compute_scale = static_cast<double>(target) / now;
+  return machine;
+}
+
+Machine stretched_as(Machine machine, const Program& program) {
+  if (!machine.worst_stretch || machine.memory_gb_per_s <= 0) return machine;
+  double all = 0, moving = 0;
+  for (const Op& op : program.ops()) {
+    Bytes moved = 0;
+    for (const Access& access : op.accesses)
+      moved += program.block(access.block).bytes * (Bytes{access.reads} + Bytes{access.writes});
+    const auto time = static_cast<double>(machine.op_time(op));
+    all += time;
+    moving += std::min(time, static_cast<double>(moved) / machine.memory_gb_per_s);
+  }
+  const double share = all > 0 ? moving / all : 0;
+  for (std::int64_t& stretch : machine.compute_stretch)
+    stretch = kNoStretch + std::llround(share * static_cast<double>(stretch - kNoStretch));
+  machine.worst_stretch = false;
   return machine;
 }
 

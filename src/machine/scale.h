@@ -22,4 +22,9 @@ Machine scale_to(Machine machine, const Machine& recorded_on, const Program& pro
 // takes no time.
 Machine match_step_time(Machine machine, const Program& program, Nanoseconds target);
 
+// `machine` with the stretches of the program's compute, where it has those of the worst: an op that takes a
+// part of the memory's bandwidth suffers that part of them. What it takes is what it reads and writes; all
+// ops together have one share, by their times.
+Machine stretched_as(Machine machine, const Program& program);
+
 }  // namespace ebb

@@ -292,7 +292,7 @@ void BackgroundPlanner::work(const Trace& trace, Machine machine) {
       news.iteration = std::make_shared<const ScriptedIteration>(
           to_be_planned(extract_script(trace, blocks, detection), options_));
       news.fingerprint = fingerprint(news.iteration->program);
-      machine = with_lead(machine, news.iteration->program);
+      machine = machine_for(news.iteration->program, machine);
       publish(news);
       news.key = key_of(news, options_, ground_);
       const auto known = cache_.find({news.fingerprint, ground_});

@@ -313,7 +313,7 @@ std::optional<StepComparison> Conductor::comparison() const {
 std::optional<FollowedStep> Conductor::followed() const {
   if (!iteration_) return std::nullopt;
   return FollowedStep{
-      .iteration = iteration_, .plan = plan_, .machine = with_lead(machine_now(), iteration_->program)};
+      .iteration = iteration_, .plan = plan_, .machine = machine_for(iteration_->program, machine_now())};
 }
 
 }  // namespace ebb

@@ -21,6 +21,8 @@ Machine measured_machine(Backend& backend, const MeasureOptions& options) {
   machine.latency_in = measured.latency_in;
   machine.compute_stretch = {1'000'000, millionths(measured.stretch_out), millionths(measured.stretch_in),
                              millionths(measured.stretch_both)};
+  machine.memory_gb_per_s = std::round(measured.memory_rate / 1e7) / 100;
+  machine.worst_stretch = true;
   machine.pin_seconds_per_gib = measured.pin_seconds_per_gib;
   return machine;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "layout/address_waits.h"
+#include "machine/scale.h"
 #include "simulate/host_lane.h"
 
 namespace ebb {
@@ -66,7 +67,8 @@ std::optional<TimedStep> fitted(const TimedStep& step, const PlanClock& takes, N
 
 bool are_alike(Nanoseconds a, Nanoseconds b) { return std::abs(a - b) * kAlike <= std::max(a, b); }
 
-Machine with_lead(Machine machine, const Program& program) {
+Machine machine_for(const Program& program, Machine machine) {
+  machine = stretched_as(std::move(machine), program);
   if (machine.op_issue > 0 && machine.host_lead == 0 && program.op_count() > 0)
     machine.host_lead = kQueuedOps * program.compute_time() / program.op_count();
   return machine;
@@ -81,7 +83,7 @@ TimedStep as_seen(const Program& program, const SeenTimes& seen, const Machine& 
   for (OpIndex i = 0; i < program.op_count(); ++i)
     if (const std::optional<Nanoseconds> least = seen.host.least(i)) host += *least, ++known;
   if (known > 0) step.machine.op_issue = host / known;
-  step.machine = with_lead(step.machine, step.program);
+  step.machine = machine_for(step.program, step.machine);
   return step;
 }
 

@@ -20,8 +20,9 @@ struct SeenTimes {
   Nanoseconds step = 0;  // a whole iteration in which ops were not timed; 0: not known
 };
 
-// As far ahead of a program's ops as a driver's queue lets the host be.
-Machine with_lead(Machine machine, const Program& program);
+// The machine as the program has it: compute is slowed down by copies as its ops are, and the host as far ahead
+// of them as a driver's queue lets it be.
+Machine machine_for(const Program& program, Machine machine);
 
 // The program with its op times as they were seen, on a machine whose host takes what it was seen to take.
 TimedStep as_seen(const Program& program, const SeenTimes& seen, const Machine& machine);

@@ -33,6 +33,7 @@ TEST(Measure, NeverFindsThatCopiesMakeComputeFaster) {
   EXPECT_GE(measured.stretch_out, 1);
   EXPECT_GE(measured.stretch_in, 1);
   EXPECT_GE(measured.stretch_both, std::max(measured.stretch_out, measured.stretch_in));
+  EXPECT_GT(measured.memory_rate, 0);
   EXPECT_GT(measured.pin_seconds_per_gib, 0);
 }
 

@@ -34,6 +34,7 @@ TEST(MachineFile, EveryFieldSurvivesWritingAndReading) {
                         .host_lead = 20'000'005,
                         .exclusive = true,
                         .compute_stretch = {1'000'000, 1'012'345, 1'023'456, 1'034'567},
+                        .worst_stretch = true,
                         .device_bytes = 11 * kGiB + 1,
                         .host_bytes = 64 * kGiB + 3};
   EXPECT_EQ(parse_machine(to_json(machine), "test"), machine);

@@ -1,6 +1,7 @@
 #include "machine/scale.h"
 
 #include "expect_error.h"
+#include "literal_programs.h"
 
 namespace ebb {
 namespace {
@@ -46,6 +47,28 @@ TEST(Scale, AStepTimeIsMatchedAndProportionsKept) {
   EXPECT_EQ(matched.op_time(program.op(0)), 10'000);
   EXPECT_EQ(matched.op_time(program.op(1)), 6'000);
   EXPECT_INPUT_ERROR(match_step_time(machine, program, 0), "0 ns");
+}
+
+// Of 10 µs the first op moves memory for 2, of 30 the second for 3.
+TEST(Scale, ComputeThatTakesLessOfTheMemorySuffersLessFromCopies) {
+  const Program program =
+      literal_program({op({reads(0), writes(1)}, 10'000), op({updates(1)}, 30'000), op({reads(0)}, 0)},
+                      {persistent(500'000), persistent(1'500'000)});
+  const Machine worst{.memory_gb_per_s = 1000,
+                      .compute_stretch = {1'000'000, 1'020'000, 1'040'000, 1'050'000},
+                      .worst_stretch = true};
+  const Machine fitted = stretched_as(worst, program);  // (2 + 3) / 40
+  EXPECT_EQ(fitted.compute_stretch, (std::array<std::int64_t, 4>{1'000'000, 1'002'500, 1'005'000, 1'006'250}));
+  EXPECT_EQ(stretched_as(fitted, program), fitted);
+  Machine faster = worst;  // whose ops all wait for memory: none moves it for longer than it takes
+  faster.compute_scale = 0.1;
+  EXPECT_EQ(stretched_as(faster, program).compute_stretch, worst.compute_stretch);
+  Machine known = worst;
+  known.worst_stretch = false;
+  EXPECT_EQ(stretched_as(known, program), known);
+  Machine unknown = worst;
+  unknown.memory_gb_per_s = 0;
+  EXPECT_EQ(stretched_as(unknown, program), unknown);
 }
 
 }  // namespace
