@@ -7,7 +7,7 @@
 # within SECONDS (600), so that calls which are cut short go on where the last one ended, wherever FOLDER is carried to.
 # BESIDE=checkpoint leaves out save_on_cpu, whose steps take 10 to 50 times as long.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 folder=$1
 seconds=${2:-600}
 mkdir -p "$folder"
