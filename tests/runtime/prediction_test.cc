@@ -97,6 +97,15 @@ void run_while_improving(ProgramRunner& runner, const Device& device) {
   }
 }
 
+// Of the last iterations: one in three may be timed, which makes it longer.
+Nanoseconds usual_step(const Device& device) {
+  const std::vector<IterationStatistics> all = device.iterations();
+  Nanoseconds shortest = all.back().step_time;
+  for (std::size_t i = all.size() - std::min<std::size_t>(all.size(), 3); i < all.size(); ++i)
+    shortest = std::min(shortest, all[i].step_time);
+  return shortest;
+}
+
 // Of a device that looks at the times of its plans, within 60 % of the program's memory.
 DeviceOptions looking_again(const Program& program, const Machine& machine,
                             std::function<Nanoseconds()> clock) {
@@ -129,7 +138,7 @@ TEST(SecondLook, APlanMadeForOpTimesThatAreNotTrueIsMadeAgain) {
   EXPECT_NEAR(static_cast<double>(first.plain_step), 2.0 * static_cast<double>(program.compute_time()), 1e3);
   EXPECT_TRUE(first.improving) << "nobody has looked at the plan's own times yet";
   for (int i = 0; i < 5; ++i) runner.iterate();
-  const Nanoseconds before = device.iterations().back().step_time;
+  const Nanoseconds before = usual_step(device);
   run_while_improving(runner, device);
   for (int i = 0; i < 3; ++i) runner.iterate();
   const DeviceStatus second = device.status();
@@ -138,7 +147,7 @@ TEST(SecondLook, APlanMadeForOpTimesThatAreNotTrueIsMadeAgain) {
   EXPECT_GT(second.plans_made, first.plans_made);
   EXPECT_NEAR(static_cast<double>(second.plain_step), static_cast<double>(program.compute_time()),
               0.01 * static_cast<double>(program.compute_time()));
-  const Nanoseconds after = device.iterations().back().step_time;
+  const Nanoseconds after = usual_step(device);
   std::printf("plain %.3f ms: %.3f by the first plan, %.3f by the last, predicted %.3f\n",
               static_cast<double>(program.compute_time()) * 1e-6, static_cast<double>(before) * 1e-6,
               static_cast<double>(after) * 1e-6, static_cast<double>(second.predicted_step) * 1e-6);
@@ -181,11 +190,7 @@ TEST(SecondLook, AStepThatWaitsForItsHostIsPredicted) {
   for (int i = 0; i < 4; ++i) runner.iterate();
   const DeviceStatus status = device.status();
   EXPECT_FALSE(status.improving);
-  // Ops are timed in some, which takes longer.
-  const std::vector<IterationStatistics> all = device.iterations();
-  Nanoseconds shortest = all.back().step_time;
-  for (std::size_t i = all.size() - 4; i < all.size(); ++i) shortest = std::min(shortest, all[i].step_time);
-  const auto followed = static_cast<double>(shortest);
+  const auto followed = static_cast<double>(usual_step(device));
   std::printf("host 72 ms: plain %.3f, predicted %.3f, followed %.3f\n",
               static_cast<double>(status.plain_step) * 1e-6,
               static_cast<double>(status.predicted_step) * 1e-6, followed * 1e-6);
@@ -217,12 +222,11 @@ TEST(SecondLook, ReplaysThatCostTheHostLessThanOpsArePlannedAsSuch) {
   run_while_improving(runner, device);
   for (int i = 0; i < 4; ++i) runner.iterate();
   EXPECT_FALSE(device.status().improving);
-  const std::vector<IterationStatistics> all = device.iterations();
-  ASSERT_GT(all.back().replays, 0);
+  ASSERT_GT(device.iterations().back().replays, 0);
   EXPECT_EQ(device.followed()->machine.op_issue, host.op);
   EXPECT_EQ(device.followed()->machine.replay_issue, again.op);
   const auto predicted = static_cast<double>(device.status().predicted_step);
-  EXPECT_NEAR(static_cast<double>(all.back().step_time), predicted, 0.05 * predicted);
+  EXPECT_NEAR(static_cast<double>(usual_step(device)), predicted, 0.05 * predicted);
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
