@@ -60,11 +60,15 @@ Machine Conductor::link_now() const {
     return machine;
   }
   const auto bandwidth = [&](Engine engine) {
-    const Nanoseconds time = std::max<Nanoseconds>(parts_.pager.copy_time(engine, kMeasuredCopy), 1);
-    return kMeasuredCopy * 1'000'000'000 / time;
+    const Nanoseconds time =
+        parts_.pager.copy_time(engine, kMeasuredCopy) - parts_.pager.copy_latency(engine);
+    return kMeasuredCopy * 1'000'000'000 / std::max<Nanoseconds>(time, 1);
   };
-  return {
-      .name = "as measured", .bandwidth_out = bandwidth(Engine::out), .bandwidth_in = bandwidth(Engine::in)};
+  return {.name = "as measured",
+          .bandwidth_out = bandwidth(Engine::out),
+          .bandwidth_in = bandwidth(Engine::in),
+          .latency_out = parts_.pager.copy_latency(Engine::out),
+          .latency_in = parts_.pager.copy_latency(Engine::in)};
 }
 
 LogCounts Conductor::counts() const {

@@ -16,6 +16,8 @@ class LinkMeter {
   // Takes in the copies that have ended.
   void update(Backend& backend);
   Nanoseconds estimate(Engine engine, Bytes bytes) const;
+  // What a copy takes, however small.
+  Nanoseconds latency(Engine engine) const { return estimate(engine, 0); }
   // Bytes a second of large copies, whoever else copied meanwhile; nothing before the first.
   std::optional<Bytes> bandwidth(Engine engine) const;
 
@@ -27,10 +29,18 @@ class LinkMeter {
     Bytes bytes = 0;
   };
   static constexpr std::size_t kMostSamples = 64;
+  // Small copies tell the latency, others the rest: a few bytes say nothing of a link's speed.
+  struct Link {
+    double latency = 0;
+    double time = 1e5, bytes = 1e6;  // of late copies together: 10 GB/s until measured
+    double of_large = 0;             // nanoseconds per byte; 0: there was none
+  };
+  static constexpr Bytes kSmall = 64 << 10;
   static constexpr Bytes kLarge = 1 << 20;
+  static void add_to(Link& link, double taken, Bytes bytes);
+
   std::deque<Sample> samples_;
-  std::array<double, kEngines> nanoseconds_per_byte_ = {0.1, 0.1, 0.1};  // 10 GB/s until measured
-  std::array<double, kEngines> of_large_ = {};  // the same of large copies; 0: there was none
+  std::array<Link, kEngines> links_ = {};
 };
 
 }  // namespace ebb

@@ -149,6 +149,7 @@ class Pager {
   // Resident blocks by offset.
   const OffsetMap<PagedBlock*>& residents() const { return residents_.in_order(); }
   Nanoseconds copy_time(Engine engine, Bytes bytes) const { return meter_.estimate(engine, bytes); }
+  Nanoseconds copy_latency(Engine engine) const { return meter_.latency(engine); }
   std::optional<Bytes> bandwidth(Engine engine) const { return meter_.bandwidth(engine); }
   // What the host takes to start a copy.
   Nanoseconds copy_issue() const { return copy_issues_.median(); }

@@ -41,6 +41,23 @@ TEST(LinkMeterTest, BandwidthIsThatOfLargeCopies) {
   EXPECT_FALSE(meter.bandwidth(Engine::in));
 }
 
+TEST(LinkMeterTest, FewBytesSayNothingOfTheLinksSpeed) {
+  Machine machine = links(kRate);
+  machine.latency_out = 20'000;
+  VirtualBackend backend(machine, false);
+  std::byte* device = backend.reserve(4 * kMiB);
+  std::byte* host = backend.host_slab(4 * kMiB);
+  LinkMeter meter;
+  for (int i = 0; i < 40; ++i) {
+    copy(meter, backend, host, device, 4 * kMiB);
+    copy(meter, backend, host, device, 8);
+    meter.update(backend);
+  }
+  EXPECT_NEAR(static_cast<double>(meter.latency(Engine::out)), 20e3, 1e3);
+  EXPECT_NEAR(static_cast<double>(meter.estimate(Engine::out, 4 * kMiB)), 4.2143e6, 1e5);
+  EXPECT_NEAR(static_cast<double>(meter.estimate(Engine::out, 200 * 1000)), 220e3, 5e3);
+}
+
 // Blocks of 2 MiB that do not fit all at once.
 Program large_blocks() {
   std::vector<Op> ops;
