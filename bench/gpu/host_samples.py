@@ -202,7 +202,7 @@ def limit_of(what: str, plans: str | None) -> dict[str, Any]:
     size, planner, *other = what.split(":")
     if other not in ([], ["no-capture"]):
         raise SystemExit(f"--runs: {what} is neither plain, GIB:PLANNER nor GIB:PLANNER:no-capture")
-    return {"size": int(float(size) * GIB), "planner": planner, "capture": not other, "plans": plans}
+    return {"size": int(float(size) * GIB), "planner": planner, "capture": False if other else None, "plans": plans}
 
 
 def main() -> int:

@@ -161,7 +161,7 @@ class Tables:
             seen = self.measure("deep", network, "peak", paper_runs.least, case)
             limit = 2 * seen["peak"] // 3 if seen else 0
         self.measure("deep", network, "plain before", paper_runs.plain, case)
-        row = self.measure("deep", network, "ebb", paper_runs.planned, case, limit, patience=self.patience(100), bits=True, capture=False if self.options.no_capture else None, plans=self.options.plans)
+        row = self.measure("deep", network, "ebb", paper_runs.planned, case, limit, patience=self.patience(100), bits=True, capture=self.options.capture, plans=self.options.plans)
         self.measure("deep", network, "plain", paper_runs.plain, case, steps_for_bits=row["steps"] if row else 0)
         if not self.options.ours_alone:
             self.measure("deep", network, "sublinear", paper_runs.planned, case, limit, "sublinear", patience=0)
@@ -187,7 +187,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--patience", type=float, help="seconds that a better plan is waited for, in `deep` (100 unless told) and `batch` (20)")
     parser.add_argument("--plans", help="folder of plans, in `deep`: a second call is without a search")
     parser.add_argument("--ours-alone", action="store_true", help="without the paper's own planner, in `deep`")
-    parser.add_argument("--no-capture", action="store_true", help="capture no replays, in `deep`")
+    parser.add_argument("--no-capture", dest="capture", action="store_const", const=False, help="capture no replays, in `deep`")
     parser.add_argument("--timeout", type=float, help="seconds for one measurement")
     shares = ", ".join(f"{whole:.0f} for {name}" for name, (whole, _) in PARTS.items())
     parser.add_argument("--seconds", type=float, help=f"for all parts together, in proportion; unless told, {shares}")

@@ -192,7 +192,7 @@ def plain(name: str, options: argparse.Namespace, variant: str = "", bits_after:
 def limited(name: str, options: argparse.Namespace, limit: int, planner: str) -> dict[str, Any]:
     prepare(name, options)
     start = time.perf_counter()
-    ebb.limit(limit, device="cuda", planner=planner, capture=not options.no_capture, plans=options.plans)
+    ebb.limit(limit, device="cuda", planner=planner, capture=options.capture, plans=options.plans)
     training = Training(name, options)
     in_use = [0]
     training.run_until_planned(lambda: in_use.append(device_memory_in_use()))
@@ -300,7 +300,7 @@ def main() -> int:
     parser.add_argument("--slack", type=float, default=64, help="MiB by which the context of two runs may differ")
     parser.add_argument("--patience", type=float, default=30, help="seconds that a better plan is waited for")
     parser.add_argument("--plans", help="folder of plans: a second call is without a search")
-    parser.add_argument("--no-capture", action="store_true", help="capture no replays")
+    parser.add_argument("--no-capture", dest="capture", action="store_const", const=False, help="capture no replays")
     parser.add_argument("--another-stream", action="store_true", help="train on a stream of its own, not the default one")
     parser.add_argument("--json", help="file for all results")
     parser.add_argument("--timelines", action="store_true", help="the plan and a measured step of each run, in the JSON")

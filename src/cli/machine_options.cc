@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "machine/machine_file.h"
 #include "machine/scale.h"

@@ -6,8 +6,6 @@
 namespace ebb {
 namespace {
 
-constexpr std::int64_t kUnit = 1'000'000;
-
 Nanoseconds copy_time(Bytes bytes, Bytes per_second, Nanoseconds latency) {
   constexpr Bytes kSecond = 1'000'000'000;
   const Bytes whole = bytes / per_second;
@@ -29,9 +27,9 @@ Nanoseconds Machine::copy_out_time(Bytes bytes) const { return copy_time(bytes, 
 Nanoseconds Machine::copy_in_time(Bytes bytes) const { return copy_time(bytes, bandwidth_in, latency_in); }
 
 std::int64_t Machine::copy_stretch() const {
-  if (bandwidth_both <= 0) return kUnit;
-  const auto sum = static_cast<__int128>(bandwidth_in + bandwidth_out) * kUnit;
-  return std::max(kUnit, static_cast<std::int64_t>((sum + bandwidth_both - 1) / bandwidth_both));
+  if (bandwidth_both <= 0) return kNoStretch;
+  const auto sum = static_cast<__int128>(bandwidth_in + bandwidth_out) * kNoStretch;
+  return std::max(kNoStretch, static_cast<std::int64_t>((sum + bandwidth_both - 1) / bandwidth_both));
 }
 
 }  // namespace ebb

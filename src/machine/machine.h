@@ -10,7 +10,9 @@
 
 namespace ebb {
 
-// Links are in bytes per second, stretches in millionths (1'000'000 = no slow-down).
+inline constexpr std::int64_t kNoStretch = 1'000'000;  // compute or a copy is not slowed down
+
+// Links are in bytes per second, stretches in millionths.
 struct Machine {
   std::string name = {};
   std::string source = {};  // where the numbers come from
@@ -35,7 +37,7 @@ struct Machine {
   Nanoseconds host_lead = 0;
   bool exclusive = false;  // one transfer at a time, not preempted, outs first
   // Compute stretch while copies run: [0] none, [1] out, [2] in, [3] both.
-  std::array<std::int64_t, 4> compute_stretch = {1'000'000, 1'000'000, 1'000'000, 1'000'000};
+  std::array<std::int64_t, 4> compute_stretch = {kNoStretch, kNoStretch, kNoStretch, kNoStretch};
   bool worst_stretch = false;      // … of compute that takes all of `memory_gb_per_s` (`stretched_as`)
   Bytes device_bytes = 0;          // 0 = unknown
   Bytes host_bytes = 0;            // 0 = unlimited

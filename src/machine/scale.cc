@@ -15,8 +15,6 @@ namespace {
 constexpr std::array<std::string_view, 8> kArithmetic = {"conv",   "mm",        "matmul", "linear",
                                                          "einsum", "attention", "lstm",   "gemm"};
 
-constexpr std::int64_t kNoStretch = 1'000'000;
-
 double ratio(double recorded, double wanted, const Machine& from, const Machine& to, std::string_view what) {
   if (recorded <= 0 || wanted <= 0)
     throw InputError(fmt::format("cannot scale from '{}' to '{}': {} of '{}' is not known", from.name,

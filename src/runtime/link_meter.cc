@@ -19,27 +19,27 @@ void LinkMeter::update(Backend& backend) {
     const Sample sample = samples_.front();
     samples_.pop_front();
     try {
-      add_to(links_[static_cast<std::size_t>(sample.engine)],
-             static_cast<double>(backend.elapsed(sample.start, sample.end)), sample.bytes);
+      links_[static_cast<std::size_t>(sample.engine)].add(
+          static_cast<double>(backend.elapsed(sample.start, sample.end)), sample.bytes);
     } catch (const BackendError&) {
       // Its events lie too far back: one sample less.
     }
   }
 }
 
-void LinkMeter::add_to(Link& link, double taken, Bytes bytes) {
+void LinkMeter::Link::add(double taken, Bytes copied) {
   if (taken <= 0) return;
-  const auto size = static_cast<double>(bytes);
-  if (bytes < kSmall) {
-    const double beside = std::max(0.0, taken - size * link.time / link.bytes);
-    link.latency += kWeightOfNew * (beside - link.latency);
+  const auto size = static_cast<double>(copied);
+  if (copied < kSmall) {
+    const double beside = std::max(0.0, taken - size * time / bytes);
+    latency += kWeightOfNew * (beside - latency);
     return;
   }
-  link.time = kRemembered * link.time + std::max(taken - link.latency, taken / 2);
-  link.bytes = kRemembered * link.bytes + size;
-  if (bytes < kLarge) return;
+  time = kRemembered * time + std::max(taken - latency, taken / 2);
+  bytes = kRemembered * bytes + size;
+  if (copied < kLarge) return;
   const double seen = taken / size;
-  link.of_large = link.of_large == 0 ? seen : link.of_large + kWeightOfNew * (seen - link.of_large);
+  of_large = of_large == 0 ? seen : of_large + kWeightOfNew * (seen - of_large);
 }
 
 Nanoseconds LinkMeter::estimate(Engine engine, Bytes bytes) const {

@@ -31,13 +31,13 @@ class LinkMeter {
   static constexpr std::size_t kMostSamples = 64;
   // Small copies tell the latency, others the rest: a few bytes say nothing of a link's speed.
   struct Link {
+    void add(double taken, Bytes copied);
     double latency = 0;
     double time = 1e5, bytes = 1e6;  // of late copies together: 10 GB/s until measured
     double of_large = 0;             // nanoseconds per byte; 0: there was none
   };
   static constexpr Bytes kSmall = 64 << 10;
   static constexpr Bytes kLarge = 1 << 20;
-  static void add_to(Link& link, double taken, Bytes bytes);
 
   std::deque<Sample> samples_;
   std::array<Link, kEngines> links_ = {};

@@ -19,7 +19,7 @@ Machine measured_machine(Backend& backend, const MeasureOptions& options) {
   machine.bandwidth_both = whole(measured.rate_both);
   machine.latency_out = measured.latency_out;
   machine.latency_in = measured.latency_in;
-  machine.compute_stretch = {1'000'000, millionths(measured.stretch_out), millionths(measured.stretch_in),
+  machine.compute_stretch = {kNoStretch, millionths(measured.stretch_out), millionths(measured.stretch_in),
                              millionths(measured.stretch_both)};
   machine.memory_gb_per_s = std::round(measured.memory_rate / 1e7) / 100;
   machine.worst_stretch = true;

@@ -20,7 +20,7 @@ DeviceOptions planned_within(Bytes limit, PlanFunction plan = {}) {
           .plan = std::move(plan)};
 }
 
-// The last op reads block 0, which lies where the plan wants a part of block 1.
+// With another block in the way when the first ones come.
 void expect_to_settle(const Program& program, const DeviceOptions& options) {
   NullBackend backend;
   Device device(backend, options);
@@ -34,6 +34,7 @@ void expect_to_settle(const Program& program, const DeviceOptions& options) {
   EXPECT_EQ(runner.wrong_reads(), 0);
 }
 
+// The last op reads block 0, which lies where the plan wants a part of block 1.
 TEST(PlannedPlaces, WhatTheLastOpOfAnIterationUsedSettlesToo) {
   expect_to_settle(literal_program({op({writes(2)}), op({reads(1), reads(2)}), op({reads(0)})},
                                    {persistent(10), persistent(10), local(18, 0, 1)}),
